@@ -80,8 +80,8 @@ from societies.terminal import doing, open_console, print_rows, warn
 from societies.words import counted
 
 if TYPE_CHECKING:
-    from societies.config import WorkloadConfig
     from societies.kerneltext.source import AmalgamatedText
+    from societies.workload import Setup
 
 
 app = typer.Typer(
@@ -170,11 +170,9 @@ def run(
     """Run CONFIG and write one HDF5 file, which is safe to interrupt and can be resumed."""
     import societies
     from societies.view import following, require_packages
-    from societies.workload import Setup
     from societies.workload.running.devices import is_reference
     from societies.workload.running.points import without_effect
     from societies.workload.running.progress import progress_bar
-    from societies.workload.running.registry import workload
     from societies.workload.running.request import config_warnings
     from societies.workload.running.verified import never_verified
 
@@ -187,8 +185,8 @@ def run(
         require_packages()
     path = _find_config(config)
     override, values = _of_branch(path, override) if start else (override, None)
-    settings = _load(path, override, seed=seed, ticks=ticks, replicates=replicates, table=table)
-    setup = Setup(workload(settings.workload), settings)
+    setup = _load(path, override, seed=seed, ticks=ticks, replicates=replicates, table=table)
+    settings = setup.config
     for line in setup.workload.python_of(settings):
         print(printable(line), file=sys.stderr)
     target = out or Path(f"{path.stem}.h5")
@@ -378,14 +376,13 @@ def verify(
 ) -> None:
     """Run CONFIG on the device and in plain Python, and compare every bit after every phase."""
     import societies
-    from societies.workload.running.registry import workload
 
-    settings = _load(_find_config(config), override, seed=seed, replicates=replicates, table=table)
-    clock = workload(settings.workload).clock
+    setup = _load(_find_config(config), override, seed=seed, replicates=replicates, table=table)
+    clock = setup.workload.clock
     first = f"the first {clock}" if device == "reference" else "building kernels"
     with doing(first, clock) as progress:
         report = societies.verify(
-            settings, device=device, ticks=ticks, start=start, progress=progress
+            setup.config, device=device, ticks=ticks, start=start, progress=progress
         )
     print(printable(str(report)))
     if not report.identical:
@@ -413,11 +410,11 @@ def capture(
     """Write a folder that reproduces one phase of CONFIG without Societies, for bug reports."""
     from societies.workload.checking.capture import capture
 
-    settings = _load(
+    setup = _load(
         _find_config(config), override, seed=seed, ticks=ticks, replicates=replicates, table=table
     )
     folder = capture(
-        settings,
+        setup.config,
         phase=phase,
         tick=tick,
         time=time,
@@ -444,12 +441,11 @@ def trace(
     """
     from societies.members import call, member_of
     from societies.workload.running.progress import progress_bar
-    from societies.workload.running.registry import workload
 
-    settings = _load(_find_config(config), override, seed=seed, table=table)
-    member = member_of(workload(settings.workload), "trace")
-    with progress_bar(settings, device) as progress:
-        given = {"config": settings, "device": device, "progress": progress}
+    setup = _load(_find_config(config), override, seed=seed, table=table)
+    member = member_of(setup.workload, "trace")
+    with progress_bar(setup.config, device) as progress:
+        given = {"config": setup.config, "device": device, "progress": progress}
         explained = call(member, given, context.meta.get("options", {}))
     print(printable(str(explained)))
 
@@ -466,11 +462,10 @@ def play(
     How it is played depends on the workload: societies play CONFIG --help.
     """
     from societies.members import call, member_of
-    from societies.workload.running.registry import workload
 
-    settings = _load(_find_config(config), override)
-    member = member_of(workload(settings.workload), "play")
-    given = {"config": settings, "device": device, "console": open_console()}
+    setup = _load(_find_config(config), override)
+    member = member_of(setup.workload, "play")
+    given = {"config": setup.config, "device": device, "console": open_console()}
     end = str(call(member, given, context.meta.get("options", {})))
     if end:  # nothing follows the last answer of a protocol
         print(printable(end))
@@ -512,7 +507,6 @@ def view(
     from societies.config.load import is_result
     from societies.members import call, member_of
     from societies.view import listen, require_packages, show, show_file
-    from societies.workload.running.registry import workload
 
     if ends_with is not None:
         signals.end_with(ends_with)
@@ -522,18 +516,18 @@ def view(
             f"{config}: is a result, whose page computes nothing: leave out "
             f"{'--set' if override else '--device'}, or name the configuration"
         )
-    settings = None if recorded else _load(_find_config(config), override)
+    setup = None if recorded else _load(_find_config(config), override)
     forms = {"auto": None, "raw": True, "webp": False}
     if frames not in forms:
         raise ConfigError(f"--frames {frames}: one of {', '.join(forms)}")
     require_packages()
     listening = listen(host, port)
-    given = {"config": settings, "device": device}
     try:
-        if settings is None:
+        if setup is None:
             shown = show_file(config)
         else:
-            member = member_of(workload(settings.workload), "view")
+            given = {"config": setup.config, "device": device}
+            member = member_of(setup.workload, "view")
             with doing("building kernels", ""):
                 shown = call(member, given, context.meta.get("options", {}))
     except BaseException:
@@ -581,14 +575,13 @@ def bench(
     import societies
     from societies.timings import measure_all
     from societies.timings import timings_table as printed
-    from societies.workload.running.registry import workload
 
-    settings = _load(_find_config(config), override, seed=seed, table=table)
+    setup = _load(_find_config(config), override, seed=seed, table=table)
     if phases:
-        _bench_phases(settings, device, copies or (), ticks, out)
+        _bench_phases(setup, device, copies or (), ticks, out)
         return
     timings = societies.bench(
-        settings,
+        setup.config,
         device=device,
         copies=copies or (),
         ticks=ticks,
@@ -598,16 +591,15 @@ def bench(
     console = open_console()
     with console.status("building kernels") if console.is_terminal else nullcontext():
         found = measure_all(timings, out, overwrite=overwrite)
-    shown = workload(settings.workload)
     print_rows([("device", found[0].device), ("median of", str(repeats))], console)
     console.width = max(console.width, WIDE)
-    console.print(printed(found, shown.copies_plural, shown.clock_plural))
+    console.print(printed(found, setup.workload.copies_plural, setup.workload.clock_plural))
     if out is not None:
         print_rows([("written to", str(out))], console)
 
 
 def _bench_phases(
-    settings: WorkloadConfig,
+    setup: Setup[Any, Any],
     device: str,
     copies: Sequence[int],
     ticks: int | None,
@@ -617,24 +609,23 @@ def _bench_phases(
     from societies.timings import of_phases
     from societies.workload import Setup
     from societies.workload.checking.bench import bench_phases, worth_a_kernel
-    from societies.workload.running.registry import workload
 
     if out is not None:
         raise ConfigError("bench: --phases writes no table; leave --out away")
     for count in copies or (None,):
-        profile, name = bench_phases(settings, device=device, copies=count, ticks=ticks)
-        shown = workload(settings.workload)
+        profile, name = bench_phases(setup.config, device=device, copies=count, ticks=ticks)
+        shown = setup.workload
         copied = {} if count is None else {"replicates": count}
-        setup = Setup(shown, settings.model_copy(update=copied))
+        of_count = Setup(shown, setup.config.model_copy(update=copied))
         console = open_console()
-        print_rows([("device", name), (shown.copies_plural, str(setup.copies))], console)
+        print_rows([("device", name), (shown.copies_plural, str(of_count.copies))], console)
         console.width = max(console.width, WIDE)
         console.print(of_phases(profile))
-        translated = shown.translated_phases(setup.p)
+        translated = shown.translated_phases(of_count.p)
         worth = worth_a_kernel(profile, translated)
         for line in worth:
             print(line)
-        if in_python := ", ".join(shown.untranslated(setup.p)):
+        if in_python := ", ".join(shown.untranslated(of_count.p)):
             print(f"carried out by plain Python: {in_python}; write what the warnings say first")
         elif translated and not worth:
             print("no translated phase takes a fifth of the time: none is worth a kernel by hand")
@@ -687,21 +678,19 @@ def check(
 ) -> None:
     """Check CONFIG: report every mistake in it at once, and which programs it names."""
     from societies.config import saved
-    from societies.workload import Setup, Workload
-    from societies.workload.running.registry import workload
+    from societies.workload import Workload
 
     path = _find_config(config)
-    settings = _load(path, override)
-    found = workload(settings.workload)
+    setup = _load(path, override)
+    settings, found = setup.config, setup.workload
     lines = found.python_of(settings)
     if found.translated_sha256(settings):  # rules of a user: what cannot be translated is said
-        setup = Setup(found, settings)
         found.phases(setup.p, 1), found.source(setup.p)
     if lines or type(found).programs is not Workload.programs:
         from societies.workload.running.programs import program_lines
 
         # A table of a rule in Python is made here, which tries the rule.
-        named = found.programs(Setup(found, settings).p)
+        named = found.programs(setup.p)
         lines += [f"program {line}" for line in program_lines(named)]
     print(saved(settings) if verbose else f"{path}: valid, workload {settings.workload}")
     for line in lines:
@@ -715,12 +704,9 @@ def kernel(
     override: Override = None,
 ) -> None:
     """Print the OpenCL C that carries out CONFIG's phases, or one of them."""
-    from societies.workload import Setup
     from societies.workload.checking.kernels import kernel_text
-    from societies.workload.running.registry import workload
 
-    settings = _load(_find_config(config), override)
-    print(kernel_text(Setup(workload(settings.workload), settings), phase), end="")
+    print(kernel_text(_load(_find_config(config), override), phase), end="")
 
 
 @command()
@@ -1253,7 +1239,7 @@ def _run_of_fan(
         if count < 2:
             raise ConfigError(f"{name} {count}: a variance has at least two pasts and two futures")
     path = _find_config(config)
-    settings = with_fan(_load(path, override, replicates=pasts), tick, futures)
+    settings = with_fan(_load(path, override, replicates=pasts).config, tick, futures)
     target = out or Path(f"{path.stem}-fan.h5")
     return societies.run(
         settings, out=target, device=device, resume=resume, overwrite=overwrite
@@ -1286,7 +1272,7 @@ def _study_of_shocks(
         target = out or Path(f"{Path(source.name).stem}.h5")
     else:
         path = _find_config(files[0])
-        config = _load(path, [*(override or []), *rules])
+        config = _load(path, [*(override or []), *rules]).config
         each = [read_text(text, "--shock").data for text in shocks]
         source = sweep_of_shocks(config, each, replicates)
         target = out or Path(f"{path.stem}-irf.h5")
@@ -1657,10 +1643,9 @@ def _find_config(path: Path) -> Path:
 def _kernels_of(config: Path) -> Callable[[Mapping[str, Any]], AmalgamatedText]:
     """Return what makes the text of all kernels of a configuration from further macros."""
     from societies.workload.running.engines import full_kernel_text
-    from societies.workload.running.registry import workload
 
-    settings = _load(_find_config(config), None)
-    return lambda macros: full_kernel_text(workload(settings.workload), settings, macros)
+    setup = _load(_find_config(config), None)
+    return lambda macros: full_kernel_text(setup.workload, setup.config, macros)
 
 
 def _of_branch(path: Path, overrides: Sequence[str] | None) -> tuple[list[str], dict[str, Any]]:
@@ -1686,9 +1671,10 @@ def _load(
     ticks: int | None = None,
     table: Path | None = None,
     **keys: int | None,
-) -> WorkloadConfig:
-    """Read the configuration with the overrides; `keys` are those that have a flag of their own."""
+) -> Setup[Any, Any]:
+    """Return a configuration with the overrides; `keys` are those that have a flag of their own."""
     from societies.config.problems import dotted
+    from societies.workload import Setup
     from societies.workload.running.registry import load_config, named_workload, workload
 
     short = {key: value for key, value in keys.items() if value is not None}
@@ -1707,7 +1693,7 @@ def _load(
         config = with_table(config, table)
     for conflict in config.warnings():
         warn(f"{dotted(conflict.path)}: {conflict.message}")
-    return config
+    return Setup(workload(config.workload), config)
 
 
 if __name__ == "__main__":

@@ -70,7 +70,6 @@ LONGER = {
     "societies/workload/declare/protocol.py",
     "reference_py/economy/state.py",
     # one language: of kernels, of their preprocessor, of CUDA
-    "societies/localmem/clang.py",
     "societies/localmem/divergence.py",
     "societies/localmem/preprocess.py",
     "societies/opencl/cuda/opencl.cuh",

@@ -53,14 +53,10 @@ class Connect6(SearchWorkload[Connect6Config, Connect6Parameters]):
     def phases(self, p: Connect6Parameters, copies: int) -> Mapping[str, Phase]:
         """Return the kernels of every phase."""
         ones = {"ones": Scratch((ENTRIES,), "uint8", shared="ones")}
-        every: dict[str, Any] = {"global_size": max(ENTRIES, copies)}
-        classes = Phase((
-            Launch(CLASSES, kernel="all_threats", scratch=self.game_scratch(p), **every),
-            Launch(CLASSES, kernel="best_more", scratch={**self.game_scratch(p), **ones}, **every),
-            Launch(
-                CLASSES, kernel="build_classes", scratch={**self.game_scratch(p), **ones}, **every
-            ),
-        ))  # fmt: skip
+        table = self.game_scratch(p)
+        launch = partial(Launch, CLASSES, global_size=max(ENTRIES, copies), scratch=table | ones)
+        threats = launch(kernel="all_threats", scratch=table)
+        classes = Phase((threats, launch(kernel="best_more"), launch(kernel="build_classes")))
         prover = {"prove": Phase(host=partial(_prove, p))} if p.prover else {}
         return {"classes": classes, **prover, **super().phases(p, copies)}
 

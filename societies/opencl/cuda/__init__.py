@@ -10,7 +10,7 @@ from __future__ import annotations
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
-from societies.opencl.cuda.names import NAME, asked_for
+from societies.opencl.cuda.cupy import NAME, asked_for
 
 if TYPE_CHECKING:
     from societies.opencl.cuda.device import CudaDevice, cuda_device, cuda_devices

@@ -10,7 +10,15 @@ from typing import Any
 
 from societies.errors import DeviceError
 
+NAME = "cuda"
+"""What names of devices that are used through CUDA begin with."""
+
 NOT_INSTALLED = "device cuda needs CuPy, which is not installed: pip install 'societies[cuda]'"
+
+
+def asked_for(spec: str) -> bool:
+    """Return True if the name of a device, in lower case, means a CUDA device."""
+    return spec == NAME or spec.startswith(f"{NAME}:")
 
 
 @cache

@@ -10,9 +10,8 @@ from societies.kerneltext.source import AmalgamatedText
 from societies.opencl.array import Counters
 from societies.opencl.build import RawParameter
 from societies.opencl.cuda.compiler import OPTIONS, compiled
-from societies.opencl.cuda.cupy import cupy, gpus, nvrtc
+from societies.opencl.cuda.cupy import NAME, cupy, gpus, nvrtc
 from societies.opencl.cuda.driver import Cuda, CudaModule
-from societies.opencl.cuda.names import NAME
 from societies.opencl.device import Device
 from societies.opencl.program import predefined
 

@@ -126,6 +126,10 @@ class Laplace(Workload[LaplaceConfig, Parameters]):
         sums = {name: Scratch((blocks,), shared=name) for name in ("sums", "squares")}
         changes = {"changes": Scratch((blocks,), shared="sums")}
         file = {name: f"{FOLDER}/{name}.cl" for name in PHASES}
+        change, totals = (
+            partial(Launch, file[name], scratch=scratch, alone_on_cpu=True)
+            for name, scratch in (("change", changes), ("totals", sums))
+        )
         parts = copies * (-(-cells // 256) if seed else -(-p.rows // BAND))
         swap = Phase(swaps=(("phi", "next"),))
         swept = {"sweep": phase(file["sweep"], parts, alone_on_cpu=not seed)}
@@ -140,16 +144,10 @@ class Laplace(Workload[LaplaceConfig, Parameters]):
             del swept["sweep"]
         return {
             **swept,
-            "change": Phase((
-                Launch(file["change"], blocks, "block_change", scratch=changes, alone_on_cpu=True),
-                Launch(file["change"], copies, scratch=changes, alone_on_cpu=True),
-            )),
+            "change": Phase((change(blocks, "block_change"), change(copies))),
             "advance": phase(file["advance"], parts) if seed else swap,
-            "totals": Phase((
-                Launch(file["totals"], blocks, "block_totals", scratch=sums, alone_on_cpu=True),
-                Launch(file["totals"], copies, scratch=sums, alone_on_cpu=True),
-            )),
-        }  # fmt: skip
+            "totals": Phase((totals(blocks, "block_totals"), totals(copies))),
+        }
 
     def schedule(self, p: Parameters, tick: int, seen: Any) -> tuple[Step, ...]:
         """Return the phases of a step; tick 0 has none."""

@@ -132,11 +132,7 @@ class PlateView:
     def _apply(self, state: Controls) -> None:
         """Give the plate the edges and conductors of a state."""
         before, self._applied = self._applied, state
-        if (state.border, state.drawn, state.restarts) == (
-            before.border,
-            before.drawn,
-            before.restarts,
-        ):
+        if state == replace(before, pen=state.pen, steps=state.steps):
             return
         p = self._workload.parameters(self.configuration(state))
         engine = self._run.engine

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Mapping
-from functools import cache
+from functools import cache, partial
 from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
@@ -147,30 +147,20 @@ class MolecularDynamics(Workload[MolecularDynamicsConfig, Parameters]):
             "squares": Scratch((blocks,), shared="squares"),
             "factors": Scratch((copies,), np.dtype(p.num).name, shared="factors"),
         }
-        file = {name: f"{FOLDER}/{name}.cl" for name in ("start", "energies", "rescale")}
+        start, energies, rescale = (
+            partial(Launch, f"{FOLDER}/{name}.cl", scratch=scratch, alone_on_cpu=True)
+            for name, scratch in (("start", raw), ("energies", totals), ("rescale", scaled))
+        )
         table = {
-            "start": Phase((
-                Launch(file["start"], copies, scratch=raw, alone_on_cpu=True),
-                Launch(file["start"], parts, "wrap", alone_on_cpu=True),
-            )),
+            "start": Phase((start(copies), start(parts, "wrap", scratch={}))),
             "drift": Phase((launch("drift", parts, "", *places),)),
             "forces": Phase((*finding, launch("forces", groups, "", *memory, items=items))),
             "kick": Phase((launch("kick", parts),)),
-            "energies": Phase((
-                Launch(
-                    file["energies"], blocks, "block_energies", scratch=totals, alone_on_cpu=True
-                ),
-                Launch(file["energies"], copies, scratch=totals, alone_on_cpu=True),
-            )),
-        }  # fmt: skip
+            "energies": Phase((energies(blocks, "block_energies"), energies(copies))),
+        }
         if p.rescaled:
-            table["rescale"] = Phase((
-                Launch(
-                    file["rescale"], blocks, "block_squares", scratch=scaled, alone_on_cpu=True
-                ),
-                Launch(file["rescale"], copies, "factor", scratch=scaled, alone_on_cpu=True),
-                Launch(file["rescale"], parts, scratch=scaled, alone_on_cpu=True),
-            ))  # fmt: skip
+            factors = (rescale(blocks, "block_squares"), rescale(copies, "factor"))
+            table["rescale"] = Phase((*factors, rescale(parts)))
         return table
 
     def schedule(self, p: Parameters, tick: int, seen: Any) -> tuple[Step, ...]:

@@ -33,6 +33,7 @@ from societies.workload.declare.config import (
     changed_after,
     changed_copies,
     checkpoints,
+    detailed,
     stream_conflicts,
 )
 from societies.workload.declare.naming import parameters_of
@@ -55,9 +56,7 @@ class MolecularDynamicsRecord(Section):
     series: int = key(
         10, "Record energies, temperature and pressure every this many steps", "step", ge=1
     )
-    detail: int = key(
-        0, "Record positions and velocities every this many steps; 0: never", "step", ge=0
-    )
+    detail: int = detailed("step", "positions and velocities")
     checkpoint: Interval = checkpoints("step", "the state")
 
 

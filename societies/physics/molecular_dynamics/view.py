@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
@@ -143,11 +143,8 @@ class AtomsView:
 
     def configuration(self, state: MolecularDynamicsLook) -> MolecularDynamicsConfig:
         """Return the configuration of a box that begins with this temperature and density."""
-        changed: dict[str, Any] = {}
-        if state.temperature != self.initial.temperature:
-            changed["temperature"] = state.temperature
-        if state.density != self.initial.density:
-            changed["density"] = state.density
+        start = {"temperature": state.temperature, "density": state.density}
+        changed = {name: one for name, one in start.items() if one != getattr(self.initial, name)}
         return self._config.model_copy(update=changed)
 
 

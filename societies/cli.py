@@ -653,9 +653,10 @@ def cite(
     if name not in workload_names():
         recorded = is_result(Path(name))
         name = _workload_of(name) if recorded else load_config(_find_config(Path(name))).workload
-    print(citation.software().bibtex())
-    if publication := citation.model(name):
-        print(f"\n{publication.bibtex()}")
+    known = citation.references()
+    print(known[citation.SOFTWARE].bibtex)
+    if publication := known.get(name):
+        print(f"\n{publication.bibtex}")
     else:
         print(f"note: {printable(name)} follows no single publication", file=sys.stderr)
 

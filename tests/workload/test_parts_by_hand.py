@@ -123,9 +123,9 @@ def test_a_column_without_dimensions_is_named():
 
 def test_a_file_says_how_it_was_made_as_far_as_that_is_known(monkeypatch):
     for command, model in (("", None), ("societies run x.yaml", "a paper")):
-        publication = model and SimpleNamespace(text=lambda: "a paper")
+        known = {"tallies": SimpleNamespace(text="a paper")} if model else {}
         monkeypatch.setattr(provenance, "command_line", lambda command=command: command)
-        monkeypatch.setattr(provenance.citation, "model", lambda name, of=publication: of)
+        monkeypatch.setattr(provenance.citation, "references", lambda known=known: known)
         expected = {"reference": "a paper", "command": command} if command else {}
         assert provenance.how_made("tallies") == expected
 

@@ -72,9 +72,9 @@ def origin(setup: Setup[Any, Any]) -> dict[str, str]:
 
 def how_made(workload: str) -> dict[str, str]:
     """Return the publication of the model, and the command line, as attributes of a file."""
-    publication, command = citation.model(workload), command_line()
+    publication, command = citation.references().get(workload), command_line()
     return {
-        **({} if publication is None else {"reference": publication.text()}),
+        **({} if publication is None else {"reference": publication.text}),
         **({"command": command[:LONGEST_COMMAND]} if command else {}),
     }
 

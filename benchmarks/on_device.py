@@ -3,11 +3,12 @@
     python benchmarks/on_device.py [PART ...] [--device gpu] [--seconds 540] [--out FOLDER] [--list]
 
 `golden`, `checks`, `verified` and `policies` say whether the bits are right, and run side by side;
-`models`, `economy`, `profiles`, `physics`, `raytracer`, `trees`, `games` and `studies` are timed,
-one command after another, when nothing else runs. Machines with a GPU are paid by the minute, so
-each command has a limit, and none is begun after `--seconds`. Last lines are printed, the whole is
-in FOLDER/log.txt; rows of the benchmarks are appended to FOLDER/*.csv. Exit code 1 if a command
-failed or was left out.
+`models`, `economy`, `profiles`, `physics`, `raytracer`, `trees`, `games`, `studies`, `several` (all
+GPUs of the host) and `starts` (what users wait for, on its CPU) are timed, one command after
+another, when nothing else runs. Machines with a GPU are paid by the minute, so each command has a
+limit, and none is begun after `--seconds`. Last lines are printed, the whole is in FOLDER/log.txt;
+rows of the benchmarks are appended to FOLDER/*.csv. Exit code 1 if a command failed or was left
+out.
 """
 
 import argparse
@@ -214,6 +215,23 @@ def studies() -> Iterator[Job]:
     )
 
 
+def several() -> Iterator[Job]:
+    yield Job(
+        "one, two and four GPUs",
+        300,
+        "benchmarks/several_gpus.py --only 'small run' 'small study' --seconds 280 "
+        "--out {out}/several",
+    )
+
+
+def starts() -> Iterator[Job]:
+    yield Job(
+        "help, check, completion, first days",
+        120,
+        "benchmarks/starting.py {out}/starts.csv --times 3 --days",
+    )
+
+
 CHECKED = {"golden": golden, "checks": checks, "verified": verified, "policies": policies}
 TIMED = {
     "models": models,
@@ -224,6 +242,8 @@ TIMED = {
     "trees": trees,
     "games": games,
     "studies": studies,
+    "several": several,
+    "starts": starts,
 }
 
 

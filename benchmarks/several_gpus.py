@@ -55,7 +55,7 @@ from collections.abc import Iterator
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
-from tempfile import TemporaryDirectory
+from tempfile import TemporaryDirectory, gettempdir
 from typing import Any
 
 FIELDS = (
@@ -96,11 +96,13 @@ class Job:
 
     @property
     def environment(self) -> dict[str, str]:
-        """The environment of its process, with only its GPUs."""
-        if self.device != "gpu":
-            return dict(os.environ)
-        visible = os.environ.get("CUDA_VISIBLE_DEVICES") or ",".join(map(str, range(self.count)))
-        return os.environ | {"CUDA_VISIBLE_DEVICES": ",".join(visible.split(",")[: self.count])}
+        """The environment of its process, with only its GPUs, and bytecode cached as by pip."""
+        found = os.environ | {"PYTHONPYCACHEPREFIX": f"{gettempdir()}/several-gpus"}
+        found.pop("PYTHONDONTWRITEBYTECODE", None)
+        if self.device == "gpu":
+            visible = found.get("CUDA_VISIBLE_DEVICES") or ",".join(map(str, range(self.count)))
+            found["CUDA_VISIBLE_DEVICES"] = ",".join(visible.split(",")[: self.count])
+        return found
 
 
 def engine_seconds() -> list[float]:
@@ -124,7 +126,7 @@ def engine_seconds() -> list[float]:
         return call
 
     for one in (DeviceEngine, Batches, Several):
-        for name in ("start", "run_ticks", "logs", "events", "_arrays", "finish", "state"):
+        for name in ("start", "run_ticks", "logs", "events", "arrays", "finish", "state"):
             setattr(one, name, timed(getattr(one, name)))
     return total
 

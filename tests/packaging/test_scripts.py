@@ -133,3 +133,12 @@ def test_what_kalah_measured_stays_in_the_folder_that_is_given(tmp_path, monkeyp
         monkeypatch.setattr(sys, "argv", [str(script), "--tables", *given])
         main()
     assert folders == [tmp_path / "results", script.parent]
+
+
+def test_what_several_gpus_measures_of_engines_exists():
+    """It replaces methods by their names, of which one was another by then."""
+    code = (
+        f"import runpy; script = runpy.run_path({str(ROOT / 'benchmarks/several_gpus.py')!r}); "
+        "assert script['engine_seconds']() == [0.0]"
+    )
+    subprocess.run([sys.executable, "-c", code], check=True)

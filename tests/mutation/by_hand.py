@@ -331,8 +331,8 @@ MISTAKES = (
     (
         "loaded at the first",
         "societies/workload/running/batches.py",
-        "self._filled(array[place : place + count])",
-        "self._filled(array[:count])",
+        "places = number * self.inner.copies + np.arange(self.inner.copies)",
+        "places = np.arange(self.inner.copies)",
         OF_BATCHES,
     ),
     (

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from importlib import import_module
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -13,22 +14,13 @@ from societies.numbers import workers as at_most_workers
 from societies.options import CONFIG
 
 
-def _complete_config(incomplete: str) -> list[str]:
-    from societies.completion import configurations
+def _by(name: str) -> Callable[[str], Any]:
+    """Return a function that completes words by one of `societies.completion`, imported then."""
 
-    return configurations(incomplete)
+    def complete(incomplete: str) -> Any:
+        return getattr(import_module("societies.completion"), name)(incomplete)
 
-
-def _complete_workload(incomplete: str) -> list[str]:
-    from societies.completion import workloads
-
-    return workloads(incomplete)
-
-
-def _complete_device(incomplete: str) -> list[tuple[str, str]]:
-    from societies.completion import devices
-
-    return devices(incomplete)
+    return complete
 
 
 def _complete_override(ctx: typer.Context, incomplete: str) -> list[tuple[str, str]]:
@@ -62,17 +54,17 @@ ConfigPath = Annotated[
     argument(
         "CONFIG",
         "A YAML file, or the name of a shipped one: economy/quickstart.",
-        autocompletion=_complete_config,
+        autocompletion=_by("configurations"),
     ),
 ]
-WorkloadName = argument("WORKLOAD", "Its name: societies list.", autocompletion=_complete_workload)
+WorkloadName = argument("WORKLOAD", "Its name: societies list.", autocompletion=_by("workloads"))
 Device = Annotated[
     str,
     option(
         "D",
         "auto, cpu, gpu, reference, PLATFORM:INDEX or part of a name; run and sweep also take "
         "several: 0:0,0:1.",
-        autocompletion=_complete_device,
+        autocompletion=_by("devices"),
     ),
 ]
 Override = Annotated[

@@ -159,12 +159,9 @@ def _key(code: str, predefined: Mapping[str, str | None], *others: Any) -> str:
 
 
 def _description(made: PlannedText) -> dict[str, Any]:
-    def row(entry: KernelPlan | FunctionPlan) -> dict[str, Any]:
-        return dict(vars(entry))
-
     return {
-        "kernels": {name: row(entry) for name, entry in made.kernels.items()},
-        "functions": {name: row(entry) for name, entry in made.functions.items()},
+        "kernels": {name: vars(entry) for name, entry in made.kernels.items()},
+        "functions": {name: vars(entry) for name, entry in made.functions.items()},
         "warnings": made.warnings,
     }
 

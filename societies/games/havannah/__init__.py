@@ -44,8 +44,8 @@ class Havannah(Workload[HavannahConfig, Parameters]):
     twins, items = "reference_py.games.havannah", PART
     figure = staticmethod(figure.figure)
     step_arguments = ("first_candidate", "candidates_now", "skip", "most")
-    contents_class = "societies.games.havannah.contents:RatingContents"
-    report_class = "societies.games.havannah.report:RatingReport"
+    contents_class = "societies.games.havannah.results:RatingContents"
+    report_class = "societies.games.havannah.results:RatingReport"
 
     def fitted(self, config: HavannahConfig, device: Device | None) -> HavannahConfig:
         """Return the configuration with the test for the winner that is fastest on the device."""

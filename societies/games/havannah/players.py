@@ -24,7 +24,7 @@ from reference_py.games.havannah.playout import DRAW, RESULT, WON
 from societies.games.havannah import WIDTH_ON_CPU, WORKLOAD, is_faster_offline
 from societies.games.havannah.position import SWAP as SWAP_NAME
 from societies.games.havannah.position import HavannahGame
-from societies.games.havannah.report import BEST
+from societies.games.havannah.results import BEST
 from societies.games.havannah.search import WORKLOAD as SEARCH
 from societies.workload.declare.phases import Step
 from societies.workload.running.engines import DeviceEngine

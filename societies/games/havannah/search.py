@@ -30,7 +30,7 @@ class HavannahSearch(Workload[HavannahSearchConfig, TreeParameters]):
     config = HavannahSearchConfig
     clock, copies, work = "batch", "game", "playout"
     twins, items, numbered = "reference_py.games.havannah", TREE_ITEMS, True
-    report_class = "societies.games.havannah.report:HavannahSearchReport"
+    report_class = "societies.games.havannah.results:HavannahSearchReport"
 
     def sizes(self, p: TreeParameters) -> dict[str, int]:
         """Return the numbers of trees, positions per tree, cells, and cells with estimates."""

@@ -11,7 +11,7 @@ from reference_py.physics.matmul.parameters import Matrix, Parameters
 from reference_py.primitives.rng import RANDOM_STREAMS
 from societies.config.model import Conflict, Interval, Section, WorkloadConfig, accepts, key, shape
 from societies.errors import ConfigError, override
-from societies.physics.keys import PRECISION, Precision
+from societies.physics import PRECISION, Precision
 from societies.physics.matmul.matrices import entries_of, file_of, overflows, shape_of
 from societies.workload.declare.config import LARGEST_SEED, checkpoints
 from societies.workload.declare.naming import parameters_of

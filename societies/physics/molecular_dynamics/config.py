@@ -22,7 +22,7 @@ from societies.config.model import (
     value,
 )
 from societies.errors import ConfigError
-from societies.physics.keys import PRECISION, Precision
+from societies.physics import PRECISION, Precision
 from societies.physics.molecular_dynamics.atoms import Atoms, found, read_atoms
 from societies.workload.declare.config import (
     INTERVENTIONS,

@@ -25,7 +25,7 @@ from societies.config.model import (
     shape,
     value,
 )
-from societies.physics.keys import PRECISION, Precision
+from societies.physics import PRECISION, Precision
 from societies.physics.picture_files import unwritable
 from societies.workload.declare.config import (
     INTERVENTIONS,

@@ -1,15 +1,20 @@
-"""Which moves does the report of a rating or of a tree search list as the best?"""
+"""What do the file and the report of a rating hold, and the report of a tree search?
+
+The counts of each candidate, with its cell; reports list the best moves.
+"""
 
 from __future__ import annotations
 
 from math import sqrt
+from typing import Any
 
 import numpy as np
 
 from reference_py.games.havannah.board import board_of, name_of
 from reference_py.games.havannah.moves import LOSES, TAKEN, TIES, WINS
 from societies.games.havannah.position import REASONS
-from societies.output import open_results
+from societies.output import Coordinate, open_results
+from societies.workload.running.contents import SeriesAndDetail
 from societies.workload.running.report import RunReport
 
 BEST = 5
@@ -84,3 +89,33 @@ class HavannahSearchReport(RunReport):
             name = "best move" if not found else f"move {len(found) + 1}"
             found.append((name, f"{name_of(board, cell)} (cell {cell}): {said}"))
         return [("playouts", f"{int(playouts.sum()):,}"), *found, *rows]
+
+
+class RatingContents(SeriesAndDetail):
+    """The default contents; the coordinate of a candidate is its cell."""
+
+    def coordinates(self) -> list[Coordinate]:
+        """Return the coordinates of the file."""
+        cells = np.array(self.config.cells())
+        meaning = "cell of the candidate move, counted row by row"
+        named = {
+            "candidate": Coordinate("candidate", cells, "", meaning),
+            "kind": Coordinate(
+                "kind", np.arange(8), "", "structures of the last stone: 1 ring + 2 bridge + 4 fork"
+            ),
+        }
+        return [named.get(one.name, one) for one in super().coordinates()]
+
+    def attributes(self) -> dict[str, str | int]:
+        """Return the attributes of the file that describe the rated position."""
+        config: Any = self.config
+        game = config.game()
+        names = " ".join(name_of(board_of(config.size), cell) for cell in config.cells())
+        title = f"havannah, size {config.size}, {config.playouts} playouts of each candidate"
+        return {
+            "title": title,
+            "size": config.size,
+            "moves": " ".join(game.moves),
+            "candidates": names,
+            "first_playout": config.first_playout,
+        }

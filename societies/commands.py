@@ -43,7 +43,7 @@ def command(
 
 
 def _made(name: str) -> Any:
-    """Return a command."""
+    """Return a command with its options, which typer reads from the signature of its function."""
     function, cls = _FUNCTIONS[name]
     alone = typer.Typer(add_completion=False, rich_markup_mode="rich")
     alone.command(name, cls=cls)(function)

@@ -184,7 +184,10 @@ class ConfigCommand(typer.core.TyperCommand):
                 raise ConfigError(
                     f"CONFIG is missing: societies {self.name} CONFIG {strange[0]} ...{which}"
                 )
-            _require_configuration(line.files)
+            from societies.workload.running.registry import load_config
+
+            for word in line.files[:1]:
+                load_config(word)  # says that it is no configuration, or has mistakes
         elif strange and found is not None:
             clocks = _clocks()  # imports all workloads
             for word in strange:
@@ -319,14 +322,6 @@ def _file(word: str) -> Path | None:
         path = Path(word)
         return path if path.is_file() else shipped_configuration(path)
     return None
-
-
-def _require_configuration(operands: Sequence[str]) -> None:
-    """Raise ConfigError if the first operand is not a configuration, or has mistakes."""
-    from societies.workload.running.registry import load_config
-
-    for word in operands[:1]:
-        load_config(word)
 
 
 def _clocks() -> dict[str, str]:

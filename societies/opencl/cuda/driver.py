@@ -31,6 +31,10 @@ class CudaError(DeviceError):
     """A failure of CUDA, as a message of one line."""
 
 
+def _failed(doing: str, error: Exception) -> CudaError:
+    return CudaError(f"{doing}: CUDA says {' '.join(str(error).split())}")
+
+
 class _Untranslated(Exception):
     """Stands for pyopencl's error class; never raised, because CUDA's failures are `CudaError`."""
 
@@ -194,7 +198,7 @@ class Cuda:
         except DeviceError:
             raise
         except Exception as error:
-            raise CudaError(f"{doing}: CUDA says {' '.join(str(error).split())}") from error
+            raise _failed(doing, error) from error
 
     def use(self) -> None:
         """Make this GPU the one of the calling thread."""
@@ -215,9 +219,7 @@ class Cuda:
         try:
             return CudaBuffer(self._cupy.cuda.alloc(nbytes), nbytes)
         except Exception as error:
-            raise CudaError(
-                f"allocating {nbytes / 2**20:.1f} MiB: CUDA says {' '.join(str(error).split())}"
-            ) from error
+            raise _failed(f"allocating {nbytes / 2**20:.1f} MiB", error) from error
 
     def Kernel(self, program: CudaModule, name: str) -> CudaKernel:
         """Return a kernel object with its own arguments."""
@@ -293,8 +295,7 @@ class Cuda:
                 kernel.function, *groups, *items, kernel.local_bytes, _STREAM, kernel.parameters, 0
             )
         except Exception as error:
-            said = " ".join(str(error).split())
-            raise CudaError(f"launching kernel {kernel.function_name}: CUDA says {said}") from error
+            raise _failed(f"launching kernel {kernel.function_name}", error) from error
         if end is None:
             return self._untimed
         self.runtime.eventRecord(end, _STREAM)

@@ -41,10 +41,14 @@ class GtpEngine:
         self._opponent = Opponent(config, device)
         self.is_open = True
         self._commands: dict[str, Callable[[list[str]], str]] = {
-            name.removeprefix("_do_"): getattr(self, name)
-            for name in dir(self)
-            if name.startswith("_do_")
+            "protocol_version": lambda words: "2",
+            "name": lambda words: "Societies Havannah",
+            "version": lambda words: package_version(),
+            "known_command": lambda words: str(bool(words) and words[0] in self._commands).lower(),
+            "list_commands": lambda words: "\n".join(sorted(self._commands)),
         }
+        names = [name for name in dir(self) if name.startswith("_do_")]
+        self._commands |= {name.removeprefix("_do_"): getattr(self, name) for name in names}
 
     def answer(self, line: str) -> str:
         """Return the complete answer to a line; "" for an empty line or a comment."""
@@ -59,21 +63,6 @@ class GtpEngine:
         except (GtpError, ConfigError) as error:
             found, sign = str(error), "?"
         return f"{sign}{number}{' ' if found else ''}{found}\n\n"
-
-    def _do_protocol_version(self, words: list[str]) -> str:
-        return "2"
-
-    def _do_name(self, words: list[str]) -> str:
-        return "Societies Havannah"
-
-    def _do_version(self, words: list[str]) -> str:
-        return package_version()
-
-    def _do_known_command(self, words: list[str]) -> str:
-        return "true" if words and words[0] in self._commands else "false"
-
-    def _do_list_commands(self, words: list[str]) -> str:
-        return "\n".join(sorted(self._commands))
 
     def _do_quit(self, words: list[str]) -> str:
         self.is_open = False

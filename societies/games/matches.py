@@ -28,7 +28,7 @@ from societies.config.model import (
     shape,
 )
 from societies.words import counted
-from societies.workload import Field, Phase, Workload
+from societies.workload import Field, Phase, Step, Workload
 from societies.workload.declare.config import SEED, Seeded, checkpoints
 
 if TYPE_CHECKING:
@@ -253,6 +253,12 @@ class MatchWorkload(Workload[Any, Any]):
     def names(self, config: Any) -> Sequence[str]:
         """Return the names of the two players."""
         raise NotImplementedError
+
+    def schedule(self, p: Any, tick: int, seen: Any) -> Iterator[Step]:
+        """Yield the steps of a game."""
+        if tick:
+            yield Step("start")
+            yield Step("game")
 
     def not_repeatable(self, config: Any) -> str:
         """Return why another run may play other games, for example because a player has a time."""

@@ -3,15 +3,14 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Iterator
-from contextlib import contextmanager
+from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from societies.errors import OutputError
+from societies.output.files import MAKING, explained, written
 from societies.physics.pictures import PLAIN, Metadata, Picture
 from societies.version import package_version
 
@@ -78,31 +77,12 @@ def write(
             options["loop"] = max(metadata.plays - 1, 0)
         if kind in ("PNG", "WEBP") and metadata.plays is not None:
             options["loop"] = min(metadata.plays, 65_535)
-    with written(path) as unfinished:
+    with explained(path, MAKING), written(path) as unfinished:
         frames[0].save(unfinished, format=kind, **options)
         if kind == "BMP":
             with open(unfinished, "r+b") as file:
                 file.seek(BMP_RESERVED.start)
                 file.write(BMP_MARK)
-
-
-@contextmanager
-def written(path: Path) -> Iterator[Path]:
-    """Yield the name under which a picture is written; an error leaves no partial file.
-
-    Raises
-    ------
-    OutputError
-        If it cannot be written.
-    """
-    unfinished = path.with_name(f".{os.getpid()}.{path.name}")
-    try:
-        yield unfinished
-        os.replace(unfinished, path)
-    except (OSError, ValueError) as error:
-        unfinished.unlink(missing_ok=True)
-        said = error.strerror if isinstance(error, OSError) else None
-        raise OutputError(f"{path} cannot be written: {said or error}") from None
 
 
 def _options(kind: str, metadata: Metadata) -> dict[str, Any]:

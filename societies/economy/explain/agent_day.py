@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import copy
 import math
+from collections.abc import Callable
 from dataclasses import asdict, dataclass, field, fields
 from typing import Any, cast
 
@@ -170,6 +171,16 @@ def _without_nan(data: Any) -> Any:
     return None if isinstance(data, float) and not math.isfinite(data) else data
 
 
+def _recorder(kind: Callable[..., Any]) -> Callable[..., None]:
+    """Return a method that records an event of this kind if the agent takes part in it."""
+
+    def record(self: AgentListener, agent: int, **facts: Any) -> None:
+        if self.concerns(agent):
+            self.keep(kind(**facts))
+
+    return record
+
+
 class AgentListener(TradeListener):
     """Records all actions of one agent in a day, in sections."""
 
@@ -222,39 +233,18 @@ class AgentListener(TradeListener):
         if self.concerns(a, b):
             self.keep(Pairing(a, b, **facts))
 
-    def on_unit(self, agent: int, **facts: Any) -> None:
-        """Record an extracted unit."""
-        if self.concerns(agent):
-            self.keep(Unit(**facts))
-
     def on_own_use(self, agent: int, considered: list[dict[str, Any]], **facts: Any) -> None:
         """Record the agent's decision for a device, or for none."""
         if self.concerns(agent):
             self.keep(OwnUse(**facts, considered=[Considered(**one) for one in considered]))
 
-    def on_made(self, agent: int, **facts: Any) -> None:
-        """Record that the agent makes a device."""
-        if self.concerns(agent):
-            self.keep(Made(**facts))
-
-    def on_attempt(self, agent: int, **facts: Any) -> None:
-        """Record that the agent tries to invent a device of a type."""
-        if self.concerns(agent):
-            self.keep(Attempt(**facts))
+    on_unit, on_made, on_attempt, on_tax, on_transfer = map(
+        _recorder, (Unit, Made, Attempt, Taxed, Received)
+    )
 
     def on_invented(self, **facts: Any) -> None:
         """Record an invention by any agent; other agents can learn it from now on."""
         self.keep(Invented(**facts))
-
-    def on_tax(self, agent: int, **facts: Any) -> None:
-        """Record what the agent pays in taxes."""
-        if self.concerns(agent):
-            self.keep(Taxed(**facts))
-
-    def on_transfer(self, agent: int, **facts: Any) -> None:
-        """Record what the agent receives from the fund."""
-        if self.concerns(agent):
-            self.keep(Received(**facts))
 
     def on_removed(self, **facts: Any) -> None:
         """Record that a shock removes a resource or an agent from the society."""

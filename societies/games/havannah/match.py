@@ -6,7 +6,7 @@ runs the playouts of many positions at a time.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from reference_py.games.havannah import match as rules
@@ -15,7 +15,7 @@ from reference_py.games.havannah.match import MatchParameters
 from societies.games.havannah import FOLDER
 from societies.games.havannah.match_config import HavannahMatchConfig, player_name
 from societies.games.matches import MatchWorkload, played_on_host
-from societies.workload import Field, Phase, Source, Step, phase
+from societies.workload import Field, Phase, Source, phase
 
 
 class HavannahMatch(MatchWorkload):
@@ -60,12 +60,6 @@ class HavannahMatch(MatchWorkload):
             "start": phase(f"{FOLDER}/start.cl", global_size=copies),
             "game": played_on_host(self.fields(p), game),
         }
-
-    def schedule(self, p: MatchParameters, tick: int, seen: Any) -> Iterator[Step]:
-        """Yield the steps of a game."""
-        if tick:
-            yield Step("start")
-            yield Step("game")
 
     def source(self, p: MatchParameters) -> Source:
         """Return the macro of the only kernel."""

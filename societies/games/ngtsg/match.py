@@ -6,14 +6,14 @@ for moves. This module is independent of any game.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from types import ModuleType
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from reference_py.games.ngtsg import start
 from societies.games.matches import MatchWorkload, played_on_host
 from societies.games.ngtsg.players import SEARCH
-from societies.workload import Field, Phase, Source, Step, phase
+from societies.workload import Field, Phase, Source, phase
 
 if TYPE_CHECKING:
     from societies.opencl import Device
@@ -90,12 +90,6 @@ class SearchedMatch(MatchWorkload):
             "start": phase("games/ngtsg/start.cl", global_size=copies),
             "game": played_on_host(self.fields(p), self._game(p)),
         }
-
-    def schedule(self, p: Any, tick: int, seen: Any) -> Iterator[Step]:
-        """Yield the steps of a game."""
-        if tick:
-            yield Step("start")
-            yield Step("game")
 
     def source(self, p: Any) -> Source:
         """Return the macro of the only kernel."""

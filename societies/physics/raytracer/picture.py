@@ -8,8 +8,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from reference_py.physics.raytracer.parameters import Parameters
+from societies.output.files import MAKING, explained, written
 from societies.physics import picture_outputs
-from societies.physics.picture_files import SOFTWARE, written
+from societies.physics.picture_files import SOFTWARE
 from societies.version import package_version
 from societies.words import counted
 
@@ -28,7 +29,7 @@ def write_png(path: Path, pixels: NDArray[np.uint8], title: str) -> None:
     about = PngInfo()
     about.add_text("Software", f"{SOFTWARE} {package_version()}")
     about.add_text("Title", title)
-    with written(path) as unfinished:
+    with explained(path, MAKING), written(path) as unfinished:
         Image.fromarray(pixels).save(unfinished, format="PNG", pnginfo=about)
 
 

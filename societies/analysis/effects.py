@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from societies.analysis.intervals import require_level
-from societies.analysis.labels import unused
+from societies.analysis.labels import distinct
 from societies.analysis.pairs import NEVER, Compared, aligned, compared, first_difference
 from societies.analysis.selecting import RUN
 from societies.analysis.study_cases import point_labels, runs_done
@@ -228,12 +228,12 @@ def open_source(source: Source) -> Any:
 
 def opened_by_label(files: Sequence[str | PathLike[str]]) -> dict[str, Any]:
     """Return the datasets of files by label, or by the name of the file."""
-    opened: dict[str, Any] = {}
-    for one in files:
-        data = open_results(one)
-        label = words(data.attrs.get(LABEL) or Path(one).stem)
-        opened[unused(label, opened)] = data
-    return opened
+    opened = [open_results(one) for one in files]
+    labels = [
+        words(data.attrs.get(LABEL) or Path(one).stem)
+        for one, data in zip(files, opened, strict=True)
+    ]
+    return dict(zip(distinct(labels), opened, strict=True))
 
 
 def cases_of_effects(

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable
+from collections.abc import Collection, Iterable, Sequence
 from itertools import chain, count
 from typing import Any
 
@@ -33,9 +33,14 @@ def shorts(values: Iterable[Any]) -> list[str]:
         least, most = min(texts), max(texts)
         same = next((i for i, (a, b) in enumerate(zip(least, most, strict=False)) if a != b), 0)
         cut = [words(f"...{text[same:]}", LONGEST) for text in texts] if same > 8 else cut
+    return distinct(cut)
+
+
+def distinct(labels: Sequence[str]) -> list[str]:
+    """Return the labels, each once: a repeated one gets a number with which it is no other's."""
     found: list[str] = []
-    for text in cut:
-        found.append(unused(text, found))
+    for label in labels:
+        found.append(unused(label, {*found, *labels}) if label in found else label)
     return found
 
 

@@ -12,7 +12,7 @@ from os import PathLike
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from societies.analysis.labels import unused
+from societies.analysis.labels import distinct
 from societies.analysis.print_size import inches_of, remove_foot, resize
 from societies.analysis.selecting import RUN, names, workload_of
 from societies.config.model import LABEL
@@ -179,13 +179,18 @@ def make_figure(
     inches = None if width is None else inches_of(width)
     with ExitStack() as stack:
         stack.enter_context(drawing_style())
-        opened: dict[str, Any] = {}
-        for one in sources:
-            data = open_results(one) if isinstance(one, str | PathLike) else nullcontext(one)
-            results = stack.enter_context(data)
-            # Results in different folders may have the same name.
-            label = results.attrs.get(LABEL) or _name(one)
-            opened[unused(words(label, 40), opened)] = results
+        several = [
+            stack.enter_context(
+                open_results(one) if isinstance(one, str | PathLike) else nullcontext(one)
+            )
+            for one in sources
+        ]
+        # Results in different folders may have the same name.
+        labels = [
+            words(results.attrs.get(LABEL) or _name(one), 40)
+            for one, results in zip(sources, several, strict=True)
+        ]
+        opened: dict[str, Any] = dict(zip(distinct(labels), several, strict=True))
         name = next(iter(opened))
         with _about(sources[0]):
             for data in opened.values():
@@ -252,11 +257,13 @@ def _compared(
     if reason := "" if free else unfit(figure, opened):
         there = ", ".join(fitting(opened)) or "none"
         raise ConfigError(f"{option('figure', figure)}: {reason}; figures that fit: {there}")
-    cases: dict[str, Any] = {}
-    for name, data in opened.items():
-        for label, case in cases_of(name if len(opened) > 1 else "", data, figure).items():
-            cases[unused(label, cases)] = case
-    return draw(cases, **given)
+    found = [
+        one
+        for name, data in opened.items()
+        for one in cases_of(name if len(opened) > 1 else "", data, figure).items()
+    ]
+    labels = distinct([label for label, _ in found])
+    return draw(dict(zip(labels, [case for _, case in found], strict=True)), **given)
 
 
 def _require_one_workload(several: Iterable[Any]) -> None:

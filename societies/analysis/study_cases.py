@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from societies.analysis.drawing import LEFT_OUT, MOST_CASES
-from societies.analysis.labels import different, shorts, unused
+from societies.analysis.labels import different, distinct, shorts
 from societies.analysis.selecting import RUN
 from societies.analysis.sensitivity import varied
 from societies.config.model import LABEL
@@ -33,11 +33,12 @@ def cases_of(label: str, data: xr.Dataset, figure: str) -> dict[str, xr.Dataset]
     names = point_labels(done)
     if len(names) > MOST_CASES:
         return {label: done}
-    found: dict[str, xr.Dataset] = {}
-    for point, name in names.items():
-        own = done.isel({RUN: np.flatnonzero(done["point"].values == point)})
-        found[unused(f"{label}: {name}" if label else name, found)] = _with_interventions(own)
-    return found
+    labels = distinct([f"{label}: {name}" if label else name for name in names.values()])
+    rows = [np.flatnonzero(done["point"].values == point) for point in names]
+    return {
+        name: _with_interventions(done.isel({RUN: own}))
+        for name, own in zip(labels, rows, strict=True)
+    }
 
 
 def runs_done(data: xr.Dataset) -> xr.Dataset:

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 import xarray as xr
 
-from societies.analysis.labels import LONGEST, different, shorts, unused
+from societies.analysis.labels import LONGEST, different, distinct, shorts, unused
 from societies.analysis.selecting import workload_of
 from societies.analysis.study_cases import cases_of, point_labels, runs_done
 from societies.errors import SocietiesError
@@ -67,6 +67,12 @@ def test_a_label_that_is_taken_gets_the_next_number():
     assert unused("a", ["b", "a (2)"]) == "a"
     assert unused("a", ["a"]) == "a (2)"
     assert unused("a", ["a", "a (2)"]) == "a (3)"
+
+
+def test_no_label_gets_the_number_of_another_one():
+    """A second "x" was "x (2)", and what was called so became "x (2) (2)"."""
+    assert distinct(["x", "x", "x (2)", "x"]) == ["x", "x (3)", "x (2)", "x (4)"]
+    assert shorts(["x", "y", "x (2)"]) == ["x", "y", "x (2)"]
 
 
 @pytest.mark.parametrize(

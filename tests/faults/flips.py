@@ -13,6 +13,7 @@ before.
 
     python tests/faults/flips.py --flips 1000 --seed 1
     python tests/faults/flips.py --flips 1000 --seed 1 --what studies
+    python tests/faults/flips.py --flips 150 --seed 1 --what bam
 """
 
 from __future__ import annotations
@@ -64,6 +65,24 @@ PLATE = {
 }
 
 
+BAM = {
+    "workload": "bam",
+    "firms": 6,
+    "households": 20,
+    "banks": 3,
+    "quarters": 12,
+    "replicates": 2,
+    "record": {"detail": 4, "checkpoint": 5},
+}
+"""Economies with money, their states at the end of each year."""
+
+BAM_STUDY = {
+    "base": {**BAM, "replicates": 1},
+    "vary": {"grid": {"policy_rate": [0.02, 0.04], "seed": [1, 2]}},
+    "replicates": 2,
+    "record": {"final": ["cash"]},
+}
+
 STUDY = {
     "base": {
         "workload": "economy",
@@ -110,6 +129,23 @@ def make_files(folder: Path) -> list[Path]:
     raise AssertionError("the run was to stop")
 
 
+def make_bam(folder: Path) -> list[Path]:
+    """Run two economies with money to their end, two that stop on the way, and a study of eight."""
+    whole, stopped, study = (folder / f"{name}.h5" for name in ("bam", "stopped", "study"))
+    societies.run(config_from_dict(BAM), device="reference", out=whole)
+    sweep.run(BAM_STUDY, out=study, device="reference", batch=4)
+
+    def stop(quarter: int, quarters: int) -> None:
+        if quarter >= 8:
+            raise Stop
+
+    try:
+        societies.run(config_from_dict(BAM), device="reference", out=stopped, progress=stop)
+    except Stop:
+        return [whole, stopped, study]
+    raise AssertionError("the run was to stop")
+
+
 def make_studies(folder: Path) -> list[Path]:
     """Carry out a sweep, stop one in the middle in which a run has failed, and compute a part."""
     finished, unfinished, part = (folder / f"{name}.h5" for name in ("finished", "stopped", "part"))
@@ -142,11 +178,13 @@ def study_contents(path: Path) -> dict[str, object]:
             if variable.dims[:1] == ("run",):
                 for run in range(len(status)):
                     said[f"run {run}: {name}"] = repr(values[run])
-    with open_results(path, events="trade_network") as links:
-        for name, column in links.data_vars.items():
-            said[f"trade_network {name}"] = repr(column.values.tolist())
     with StudyFile.read(path) as file:
         said["read"] = repr((file.points, file.definition, file.attributes, file.errors()))
+        tables = [*file.events]
+    for table in tables:
+        with open_results(path, events=table) as rows:
+            for name, column in rows.data_vars.items():
+                said[f"{table} {name}"] = repr(column.values.tolist())
     return said
 
 
@@ -291,18 +329,20 @@ def datasets(path: Path) -> list[tuple[int, int]]:
     return found
 
 
+MAKERS = {"runs": make_files, "studies": make_studies, "bam": make_bam}
+
+
 def main() -> int:
     """Make the files, flip, print the summary; 1 if anything was wrong."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--flips", type=int, default=1000)
     parser.add_argument("--seed", type=int, default=1)
-    parser.add_argument("--what", choices=["runs", "studies"], default="runs")
+    parser.add_argument("--what", choices=[*MAKERS], default="runs")
     parser.add_argument("files", nargs="*", type=Path, help="default: two economies and a plate")
     options = parser.parse_args()
     began, total, failures = time.perf_counter(), Counter[str](), []
     with tempfile.TemporaryDirectory() as folder:
-        make = make_studies if options.what == "studies" else make_files
-        files = options.files or make(Path(folder))
+        files = options.files or MAKERS[options.what](Path(folder))
         for number, path in enumerate(files):
             count = options.flips // len(files) + (number < options.flips % len(files))
             copied = Path(folder) / f"{number}-{path.name}"

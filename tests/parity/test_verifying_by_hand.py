@@ -118,6 +118,7 @@ def test_what_is_not_compared_may_differ(verified):
     report = verified(society(), (2, "note", 1, "scribble", (), lambda x: x + 1))
     assert report.identical and report.arrays == len(ARRAYS)
     assert report.windows == ((1, 4),) and report.ticks == 4
+    assert verified(society(), days=2).windows == ((1, 2),)
     assert report.coverage.acted == {"begin": 1, "grow": 4, "note": 4, "close": 1}
 
 

@@ -19,6 +19,7 @@ import societies
 from societies import SocietiesError
 from societies.config.model import LARGEST_INTEGER
 from societies.errors import DeviceError, OutputError
+from societies.workload import Step
 from societies.workload.declare.protocol import LeftOut, Setup, Workload
 from societies.workload.running import run as running
 from societies.workload.running.batches import Batches, OwnCopies, engine_of
@@ -199,6 +200,12 @@ def test_a_phase_without_a_function_and_a_series_without_a_value_are_named(monke
         with pytest.raises(SocietiesError, match="no function for the phase 'note'; it has begin,"):
             one.run_ticks(1, 1)
     monkeypatch.setattr(type(tallies.WORKLOAD), "reference", short)
+    turned = {0: ["begin"], 1: ["note", "grow"]}  # of which the last sets none
+
+    def schedule(self, p, tick, seen):
+        return [Step(one) for one in turned[tick]]
+
+    monkeypatch.setattr(type(tallies.WORKLOAD), "schedule", schedule)
     one = engine(society())
     one.start()
     with pytest.raises(SocietiesError, match=r"note sets no value of the series carried, which"):

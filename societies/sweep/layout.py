@@ -99,7 +99,7 @@ def keep_of(sweep: Sweep, setups: Sequence[Setup[Any, Any]]) -> Keep:
     ):
         for i, one in enumerate(wanted):
             if one not in there:
-                near = suggestion(one, sorted(there)) or f"; it has {', '.join(sorted(there))}"
+                near = suggestion(one, there) or f"; it has {', '.join(sorted(there))}"
                 what = "variable" if name == "variables" else "array of the state"
                 refuse(("record", name, i), f"unknown {what} '{one}'{near}")
     recorded = {

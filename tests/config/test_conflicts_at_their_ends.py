@@ -404,11 +404,7 @@ def test_a_mistake_hides_only_what_depends_on_it():
     assert lines(**groups({"share": 0.5}, {"count": 2})) == [unlike]
     (line,) = lines(**groups({"share": "x"}, {"count": 2}))
     assert line.startswith("groups.0.share: ")
-    (line,) = lines(**groups({"count": -4}, {"count": 3}))
-    assert line.startswith("groups.0.count: ")
-    (line,) = lines(**groups({"share": 0.5}, {"share": -0.25}))
-    assert line.startswith("groups.1.share: ")
-    (line,) = lines(**groups({"share": 0.0}, {"count": 4}))
+    (line,) = lines(**groups({"count": 2, "share": "x"}, {"share": 0.5}))
     assert line.startswith("groups.0.share: ")
     wrong, unlike = lines(**groups({"share": 0.5}, {"share": 0.5, "count": "x"}, {"count": 2}))
     assert wrong.startswith("groups.1.count: ")

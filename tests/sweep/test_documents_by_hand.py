@@ -121,6 +121,15 @@ def test_a_range_is_advised_to_take_whole_numbers_only_for_a_key_that_does(key, 
     assert ("takes whole numbers" in found) == whole and key in found
 
 
+def test_what_is_not_recorded_is_named_with_what_is_near_or_there():
+    for one, near in (
+        ("totl", "; did you mean 'total'?"),
+        ("zzz", "; it has carried, count, tally, total"),
+    ):
+        found = refusal(said(record={"variables": [one]}))
+        assert found == f"record.variables.0: unknown variable '{one}'{near}"
+
+
 def test_a_dictionary_may_name_rules_with_a_point(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     (tmp_path / "my_rules.py").write_text(RULES)

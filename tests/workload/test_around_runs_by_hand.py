@@ -552,6 +552,14 @@ def test_the_text_of_kernels_is_that_of_one_phase_or_of_each_once():
         kernel_text(setup, "gro")
 
 
+def test_the_text_of_a_phase_is_that_of_its_own_files_alone():
+    config = societies.config_from_dict({"workload": "economy", "agents": 4, "resources": 3})
+    setup = Setup(registry.workload("economy"), config)
+    text = setup.workload.kernel_text(setup.p, "extraction")
+    assert "__kernel void extraction(" in text and "__kernel void trading(" not in text
+    assert "#include" in text  # of files that are not shown
+
+
 @pytest.mark.parametrize("saved", [True, False])
 @pytest.mark.parametrize("first", [False, True])
 def test_a_state_is_copied_once_hashed_and_summed(saved, first):

@@ -15,8 +15,6 @@ def figure(results: Any, match: int, wilson: Callable[[float, int], tuple[float,
 
     Parameters
     ----------
-    results : xarray.Dataset
-        As `societies.open_results` returns it.
     match : int
         Index of the match in the file.
     wilson : function that returns the interval of a share, given the number of games

@@ -61,15 +61,9 @@ class ChessSearcher(searcher.Searcher[ChessConfig]):
         stop: Callable[[], bool] = lambda: False,
         only: bool = False,
     ) -> FoundMove:
-        """Return the best move of a position that has one.
+        """Return the best move of a position that has one; see `Searcher.search`.
 
-        Parameters
-        ----------
-        depth : plies to search; an upper limit if a time is given
-        seconds : time for the whole search; 0: no limit. One ply is always searched
-        each : called with the result of each depth
-        stop : called now and then; if it returns True, the search ends with its last result
-        only : whether to search this depth only, without the smaller depths 1, 2, ... first
+        With ``only`` this depth is searched alone.
         """
         root = words_of(board.position, board.side)
         found = self.search(

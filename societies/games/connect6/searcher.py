@@ -45,13 +45,7 @@ class Connect6Searcher(searcher.Searcher[Connect6Config]):
         return abs(value) >= WINS
 
     def find(self, position: Sequence[int], depth: int, seconds: float = 0.0) -> FoundTurn:
-        """Return the best turn of a position that has one.
-
-        Parameters
-        ----------
-        depth : turns to search; an upper limit if a time is given
-        seconds : time for the whole search; 0: no limit. One turn is always searched
-        """
+        """Return the best turn of a position that has one; see `Searcher.search`."""
         own, other = sides(position)
         if own and self.config.prover:
             turns, pair = shortest_win(own, other, self.config.prover)

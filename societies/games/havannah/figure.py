@@ -22,8 +22,6 @@ def figure(results: Any, *, game: int = 0, colours: str = GREY) -> Any:
 
     Parameters
     ----------
-    results : xarray.Dataset
-        As `societies.open_results` returns it.
     game : int
         Which game of the file, from 0.
     colours : str

@@ -12,8 +12,6 @@ def figure(results: Any, *, game: int = 0) -> Any:
 
     Parameters
     ----------
-    results : xarray.Dataset
-        As `societies.open_results` returns it.
     game : int
         Which game of the file, from 0.
     """

@@ -15,8 +15,6 @@ def figure(results: Any, *, image: int = 0) -> Any:
 
     Parameters
     ----------
-    results : xarray.Dataset
-        As `societies.open_results` returns it.
     image : int
         Which image of the file, from 0.
     """

@@ -20,8 +20,6 @@ def figure(results: Any, *, plate: int = 0, palette: str = "") -> Any:
 
     Parameters
     ----------
-    results : xarray.Dataset
-        As `societies.open_results` returns it.
     plate : int
         Which plate of the file, from 0.
     palette : str

@@ -12,8 +12,6 @@ def figure(results: Any, *, product: int = 0) -> Any:
 
     Parameters
     ----------
-    results : xarray.Dataset
-        As `societies.open_results` returns it.
     product : int
         Which product of the file, from 0.
     """

@@ -19,8 +19,6 @@ def figure(results: Any, *, box: int = 0) -> Any:
 
     Parameters
     ----------
-    results : xarray.Dataset
-        As `societies.open_results` returns it.
     box : int
         Which box of the file, from 0.
     """

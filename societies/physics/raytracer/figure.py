@@ -15,8 +15,6 @@ def figure(results: Any, *, frame: int = 0) -> Any:
 
     Parameters
     ----------
-    results : xarray.Dataset
-        As `societies.open_results` returns it.
     frame : int
         Which frame of the file, from 0.
     """

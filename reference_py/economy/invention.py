@@ -24,7 +24,7 @@ from reference_py.economy.listener import notify
 from reference_py.economy.streams import drawing
 
 NEXT = {MACHINE: FACTORY, FACTORY: INDUSTRY, DEVICE_MACHINE: DEVICE_FACTORY}
-"""What is tried after a type of which nothing is left to invent."""
+"""Type to try next if nothing of a type is left to invent."""
 
 
 def invention(p, s, day):

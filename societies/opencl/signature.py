@@ -56,7 +56,7 @@ class TypeNames:
     def resolve(self, name: str, depth: int = 16) -> CType | None:
         """Return the scalar or vector type, or None for anything else (structs, ambiguity)."""
         found = ctype(name)
-        if found is not None or depth == 0:  # a chain of names ends; a circle must too
+        if found is not None or depth == 0:  # names may refer to each other in a circle
             return found
         meanings = self._typedefs.get(name, set()) | self._defines.get(name, set())
         kinds = {self.resolve(meaning, depth - 1) for meaning in meanings}

@@ -1,4 +1,4 @@
-"""Is a file that another library wrote as it was written? Its last line has the hash of the rest.
+"""Has a file of another library changed since it was written? Its last line has the hash of it.
 
 HDF5, and so netCDF, ignores bytes behind the end of its data. xarray, R and others open such a file
 as usual, and do not look at the hash.

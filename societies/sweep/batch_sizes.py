@@ -1,8 +1,8 @@
 """How many runs does the next batch of a study have?
 
-About as many as take `SECONDS_OF_BATCH`, which is what a killed study loses. On a GPU a batch of
-100 runs can take hardly longer than one of 10, because its launches follow each other and each has
-a shortest time. Then batches are larger, up to `LONGEST` seconds or twice the fixed part.
+As many as take about `SECONDS_OF_BATCH`: a killed study loses the work of one batch. On a GPU a
+batch of 100 runs can take hardly longer than one of 10, because its launches follow each other and
+each has a shortest time. Then batches are larger, up to `LONGEST` seconds or twice the fixed part.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ class BatchSizes:
         self._other: tuple[int, float] | None = None
 
     def add(self, runs: int, seconds: float) -> None:
-        """Take note of a batch that has ended."""
+        """Record the size and time of a batch that has ended."""
         if self._last and _unlike(runs, self._last[0]):
             self._other = self._last
         self._last = runs, seconds

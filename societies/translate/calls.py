@@ -38,14 +38,14 @@ from societies.translate.values import (
 )
 
 UNSEEN = Known | Settings | Society | Inner | EventList
-"""Values that are known while translating, so that nothing is handed on for them."""
+"""Kinds of values that are known while translating and need no parameter in C."""
 
 DEEPEST = 60
 """Largest number of functions that call each other."""
 
 
 def callable_of(value: Value) -> FunctionType | Inner | None:
-    """Return a function of a model; None if a value is none."""
+    """Return a value if it is a function of the model, else None."""
     if isinstance(value, Inner):
         return value
     if isinstance(value, Known) and isinstance(value.value, FunctionType):
@@ -171,7 +171,7 @@ def _require_constant(f: Function, default: ast.expr) -> None:
 
 
 def _key(f: Function, value: Value, exact: bool) -> Any:
-    """Return what the text of a function depends on, of an argument."""
+    """Return the part of an argument on which the text of a function depends."""
     if isinstance(value, Number):
         known = value.known if exact or not value.literal else None
         return value.kind, value.positive, known, value.offset
@@ -208,7 +208,7 @@ def translate_function(
     name: str,
     exact: bool,
 ) -> Instance:
-    """Translate a function for some arguments, as often as something is learnt of its names."""
+    """Translate a function for some arguments, again whenever more is learnt of its names."""
     facts: dict[Any, Any] = {}
     active = list(f.unit.active)
     while True:

@@ -30,7 +30,7 @@ class Writer:
         self.out: list[CLine] = []
         self.declared: dict[str, str] = {}
         self.indent = 1
-        self.shielded = 0  # how many `with` blocks are around, which a jump must not leave
+        self.shielded = 0  # number of `with` blocks around this line; a jump must not leave them
         self.cnames: Counter[str] = Counter()
         self.temporaries = 0
         self.breaks: list[set[str]] = []  # names that have values at each break of the loop

@@ -29,7 +29,7 @@ class FanConfig(Section):
 
 
 def fan_conflicts(config: Any) -> Iterator[Conflict]:
-    """Yield a fan without day or futures, and societies that are not whole fans."""
+    """Yield an error if day or futures are missing, or the societies do not fill whole fans."""
     fan = config.fan
     if not fan.futures:
         if fan.day:

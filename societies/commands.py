@@ -105,10 +105,7 @@ class Commands(typer.core.TyperGroup):
 
 
 def adapted(parameters: Any) -> Any:
-    """Let help show no type of arguments ("list[Path]" tells a user nothing) and of switches.
-
-    Values are converted by `_convert_late`.
-    """
+    """Let help show no type of arguments ("list[Path]" tells a user nothing) and of switches."""
     for parameter in parameters:
         if "process_value" not in vars(parameter):
             _convert_late(parameter)

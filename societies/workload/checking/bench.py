@@ -13,7 +13,7 @@ from societies.errors import ConfigError
 from societies.opencl import Device
 from societies.words import counted
 from societies.workload.declare.protocol import Setup, Workload
-from societies.workload.running.batches import Room, engine_of, require_fit
+from societies.workload.running.batches import copies_that_fit, engine_of
 from societies.workload.running.devices import chosen_device
 from societies.workload.running.engines import LOG_TICKS
 from societies.workload.running.profile import Profile
@@ -127,12 +127,7 @@ def _bench(
         for count in copies:
             yield from timings(count)
         return
-    fit = 2**31
-    if chosen is not None:
-        room = Room(setup.on(chosen), chosen)
-        require_fit(room)
-        fit = room.copies
-    yield from _while_they_pay(timings, fit)
+    yield from _while_they_pay(timings, copies_that_fit(setup.on(chosen)))
 
 
 def _wanted(setup: Setup[Any, Any], ticks: int | None) -> int:

@@ -297,13 +297,7 @@ def engine_of(
 
 
 def copies_that_fit(setup: Setup[Any, Any], part: OwnCopies | None = None) -> int:
-    """Return how many copies fit a device, before anything is built on it.
-
-    Raises
-    ------
-    DeviceError
-        If not even one does.
-    """
+    """Return how many copies fit a device, before anything is built; raises DeviceError if none."""
     if setup.device is None:
         return LARGEST_INTEGER
     room = Room(setup, setup.device, part)

@@ -67,7 +67,8 @@ def _of_class(model: Any) -> Iterator[tuple[Any, str]]:
         said = f"workload is {words[0]!r}, and the model has the name {model.name!r}"
         yield config, f"{said}: write workload: Literal[{model.name!r}]"
     for name, key in config.model_fields.items():
-        if _is_limited(key) and not _is_number(key):
+        limits = [hasattr(one, limit) for one in key.metadata for limit in ("ge", "gt", "le", "lt")]
+        if any(limits) and not _is_number(key):
             said = f"the key '{name}' has limits, which only numbers have"
             yield config, f"{said}: leave ge, le, gt and lt out"
         more = key.json_schema_extra
@@ -104,11 +105,6 @@ def _of_class(model: Any) -> Iterator[tuple[Any, str]]:
         elif not _can_be_called_as(method, base):
             has = ", ".join(inspect.signature(method).parameters)
             yield method, f"{name} of {the_model} has ({has}): write def {name}({takes})"
-
-
-def _is_limited(key: FieldInfo) -> bool:
-    """Return whether a key has a least or largest value."""
-    return any(hasattr(one, limit) for one in key.metadata for limit in ("ge", "gt", "le", "lt"))
 
 
 def _is_number(key: FieldInfo) -> bool:

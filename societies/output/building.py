@@ -67,17 +67,12 @@ def build(file: h5py.File, layout: Layout) -> list[h5py.Dataset]:
     for coordinate in layout.coordinates.values():
         if coordinate.along:
             continue  # dimensions come first
-        text = coordinate.values.dtype.kind == "U"
-        scale = file.create_dataset(
-            coordinate.name,
-            data=coordinate.values.astype(object) if text else coordinate.values,
-            dtype=h5py.string_dtype() if text else None,
-        )
+        scale = along_dimension(file, coordinate)
         datasets.append(scale)
         scale.make_scale(coordinate.name)
         describe(scale, coordinate.units, coordinate.long_name or coordinate.name)
     for coordinate in layout.further:
-        further = file.create_dataset(coordinate.name, data=coordinate.values)
+        further = along_dimension(file, coordinate)
         datasets.append(further)
         for axis, dim in enumerate(coordinate.along):
             further.dims[axis].attach_scale(file[dim])
@@ -119,6 +114,24 @@ def build(file: h5py.File, layout: Layout) -> list[h5py.Dataset]:
     return datasets
 
 
+def along_dimension(file: h5py.File, coordinate: Coordinate) -> h5py.Dataset:
+    """Make the dataset of a coordinate; it is no scale yet and has no attributes."""
+    text = coordinate.values.dtype.kind == "U"
+    return file.create_dataset(
+        coordinate.name,
+        data=coordinate.values.astype(object) if text else coordinate.values,
+        dtype=h5py.string_dtype() if text else None,
+    )
+
+
+def read_coordinate(dataset: h5py.Dataset, along: tuple[str, ...] = ()) -> Coordinate:
+    """Return the coordinate that a dataset holds."""
+    text = h5py.check_string_dtype(dataset.dtype) is not None
+    values = dataset.asstr()[()] if text else dataset[()]
+    units, long_name = (str(dataset.attrs[key]) for key in ("units", "long_name"))
+    return Coordinate(dataset.name.lstrip("/"), values, units, long_name, along)
+
+
 def build_table(
     file: h5py.File, table: EventTable, lengths: Mapping[str, int]
 ) -> list[h5py.Dataset]:
@@ -150,16 +163,14 @@ def read_layout(file: h5py.File) -> Layout:
     for name, dataset in file.items():
         if not isinstance(dataset, h5py.Dataset) or name == COUNTER:
             continue
-        units, long_name = dataset.attrs["units"], dataset.attrs["long_name"]
         if dataset.is_scale:
-            text = h5py.check_string_dtype(dataset.dtype) is not None
-            values = dataset.asstr()[()] if text else dataset[()]
-            coordinates[name] = Coordinate(name, values, units, long_name)
+            coordinates[name] = read_coordinate(dataset)
             continue
         dims = tuple(names[address(dim[0])] for dim in dataset.dims)
         if name in further:
-            coordinates[name] = Coordinate(name, dataset[()], units, long_name, dims)
+            coordinates[name] = read_coordinate(dataset, dims)
         else:
+            units, long_name = dataset.attrs["units"], dataset.attrs["long_name"]
             fill, lag = dataset.fillvalue.item(), int(dataset.attrs.get("lag", 0))
             kind, none = dataset.dtype, none_of(dataset)
             variables[name] = Variable(name, dims, kind, units, long_name, fill, lag, none)

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable
-from contextlib import suppress
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import TypeVar
 
@@ -84,6 +84,18 @@ def made_study(path: Path, layout: StudyLayout) -> tuple[Path, Disk, StudySeal]:
         return sealed
 
     return _built(path, layout.nbytes, lambda file: build_study(file, layout), finish)
+
+
+@contextmanager
+def removed_on_error(temporary: Path, disk: Disk) -> Iterator[None]:
+    """Release and remove a new file if the block fails."""
+    try:
+        yield
+    except BaseException:
+        lock.release(disk.descriptor)
+        with suppress(OSError):
+            temporary.unlink(missing_ok=True)
+        raise
 
 
 def _built(

@@ -48,7 +48,7 @@ from societies.output.layout import (
     is_open_ended,
     require_ours,
 )
-from societies.output.making import locked_target, made
+from societies.output.making import locked_target, made, removed_on_error
 from societies.output.positions import beginnings
 from societies.output.seal import Damage
 from societies.output.stored_seal import Seal
@@ -175,17 +175,12 @@ class ResultFile:
         target = locked_target(path) if overwrite else None
         try:
             temporary, disk, sealed = made(path, layout)
-            try:
+            with removed_on_error(temporary, disk):
                 if not overwrite:
                     with explained(path, MAKING):
                         place(temporary, path, overwrite=False)
                 with explained(path, READING):
                     file = cls(path, disk, sealed, layout)
-            except BaseException:
-                lock.release(disk.descriptor)
-                with suppress(OSError):
-                    temporary.unlink(missing_ok=True)
-                raise
         except BaseException:
             if target is not None:
                 lock.release(target)
@@ -457,13 +452,8 @@ class ResultFile:
             self._unplaced.unlink(missing_ok=True)
             self._unplaced = temporary
         else:
-            try:
-                with explained(self.path, MAKING):
-                    place(temporary, self.path, overwrite=True)
-            except BaseException:
-                lock.release(disk.descriptor)
-                temporary.unlink(missing_ok=True)
-                raise
+            with removed_on_error(temporary, disk), explained(self.path, MAKING):
+                place(temporary, self.path, overwrite=True)
         lock.release(self._disk.descriptor)
         self._disk, self._seal, self._layout = disk, sealed, layout
 

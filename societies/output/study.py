@@ -9,7 +9,6 @@ overwrites the events of half-written runs.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
 from typing import Any, Self
@@ -29,7 +28,7 @@ from societies.output.files import (
     require_target,
 )
 from societies.output.layout import nothing
-from societies.output.making import locked_target, made_study
+from societies.output.making import locked_target, made_study, removed_on_error
 from societies.output.run_events import Columns, RunEvents
 from societies.output.stored_seal import StudySeal
 from societies.output.study_checks import DAMAGED, Checker, pending
@@ -101,16 +100,11 @@ class StudyFile:
         target = locked_target(path) if overwrite else None
         try:
             temporary, disk, sealed = made_study(path, layout)
-            try:
+            with removed_on_error(temporary, disk):
                 with explained(path, MAKING):
                     place(temporary, path, overwrite=overwrite)
                 with explained(path, READING):
                     return cls(path, disk, sealed)
-            except BaseException:
-                lock.release(disk.descriptor)
-                with suppress(OSError):
-                    temporary.unlink(missing_ok=True)
-                raise
         finally:
             if target is not None:
                 lock.release(target)
@@ -183,31 +177,25 @@ class StudyFile:
             if self._found.wrong:
                 raise self.damage()
         temporary, disk, sealed = made_study(self.path, layout)
-        try:
-            with explained(self.path, MAKING):
-                rows = slice(0, len(self.runs))
-                for name in (*self.variables, STATUS, ERROR, WALL_TIME):
-                    old = self._disk.read(name)
-                    disk.write(name, old, rows, *(slice(0, length) for length in old.shape[1:]))
-                for one in self.events.values():
-                    disk.write(PLACES.format(one.table.name), one.places, rows)
-                    for column in one.table.columns:
-                        old = one.read(column.name, 0, one.used)
-                        at = (slice(0, length) for length in old.shape)
-                        disk.write(f"{one.table.place}/{column.name}", old, *at)
-                new = type(self)(temporary, disk, sealed)
-                for state in (DONE, FAILED):
-                    new._sum(self._rows(state), state)
-                new.status[rows] = self.status
-                new._continue()
-                disk.sync()
-                place(temporary, self.path, overwrite=True)
-                new.path = self.path
-        except BaseException:
-            lock.release(disk.descriptor)
-            with suppress(OSError):
-                temporary.unlink(missing_ok=True)
-            raise
+        with removed_on_error(temporary, disk), explained(self.path, MAKING):
+            rows = slice(0, len(self.runs))
+            for name in (*self.variables, STATUS, ERROR, WALL_TIME):
+                old = self._disk.read(name)
+                disk.write(name, old, rows, *(slice(0, length) for length in old.shape[1:]))
+            for one in self.events.values():
+                disk.write(PLACES.format(one.table.name), one.places, rows)
+                for column in one.table.columns:
+                    old = one.read(column.name, 0, one.used)
+                    at = (slice(0, length) for length in old.shape)
+                    disk.write(f"{one.table.place}/{column.name}", old, *at)
+            new = type(self)(temporary, disk, sealed)
+            for state in (DONE, FAILED):
+                new._sum(self._rows(state), state)
+            new.status[rows] = self.status
+            new._continue()
+            disk.sync()
+            place(temporary, self.path, overwrite=True)
+            new.path = self.path
         lock.release(self._disk.descriptor)
         return new
 

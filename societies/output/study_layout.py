@@ -35,7 +35,14 @@ import h5py
 import numpy as np
 from numpy.typing import NDArray
 
-from societies.output.building import build_table, describe, describe_missing, reserve
+from societies.output.building import (
+    along_dimension,
+    build_table,
+    describe,
+    describe_missing,
+    read_coordinate,
+    reserve,
+)
 from societies.output.disk import Extent
 from societies.output.files import READING, explained
 from societies.output.layout import (
@@ -145,7 +152,7 @@ def read_study_layout(path: Path) -> StudyLayout:
     with explained(path, READING), opened(path) as file:
         own = (STATUS, ERROR, WALL_TIME)
         names = [one for one in str(file.attrs["coordinates"]).split(" ") if one not in own]
-        along = [_coordinate(file[name], (RUN,)) for name in names]
+        along = [read_coordinate(file[name], (RUN,)) for name in names]
         variables = {}
         dims: dict[str, None] = {}
         for name in json.loads(file.attrs["variables"]):
@@ -167,7 +174,7 @@ def read_study_layout(path: Path) -> StudyLayout:
         return StudyLayout(
             file[RUN][...],
             along,
-            {dim: _coordinate(file[dim]) for dim in dims},
+            {dim: read_coordinate(file[dim]) for dim in dims},
             variables,
             points,
             definition,
@@ -178,13 +185,6 @@ def read_study_layout(path: Path) -> StudyLayout:
             },
             read_tables(file),
         )
-
-
-def _coordinate(dataset: h5py.Dataset, along: tuple[str, ...] = ()) -> Coordinate:
-    text = h5py.check_string_dtype(dataset.dtype) is not None
-    values = dataset.asstr()[...] if text else dataset[...]
-    units, meaning = (str(dataset.attrs[key]) for key in ("units", "long_name"))
-    return Coordinate(dataset.name.lstrip("/"), values, units, meaning, along)
 
 
 def _require_points(points: Any, definition: Any, point: NDArray[np.int64]) -> None:
@@ -253,12 +253,7 @@ def build_study(file: h5py.File, layout: StudyLayout) -> None:
 
 
 def _values(file: h5py.File, one: Coordinate) -> h5py.Dataset:
-    text = one.values.dtype.kind == "U"
-    dataset = file.create_dataset(
-        one.name,
-        data=one.values.astype(object) if text else one.values,
-        dtype=h5py.string_dtype() if text else None,
-    )
+    dataset = along_dimension(file, one)
     describe(dataset, one.units, one.long_name or one.name)
     return dataset
 

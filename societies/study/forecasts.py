@@ -34,9 +34,7 @@ class Forecast:
     walk_p: float
 
 
-def forecasts(
-    model: Reals, data: Reals, at: Reals, horizons: tuple[int, ...] = HORIZONS
-) -> list[Forecast]:
+def forecasts(model: Reals, data: Reals, at: Reals) -> list[Forecast]:
     """Return the errors of a model's mean path, of an AR and of a random walk, by horizon.
 
     The second half of the data is forecast. The model's forecast of a tick is its mean path; the
@@ -47,7 +45,6 @@ def forecasts(
     model : (tick,) mean over the seeds
     data : (tick,) observations of the same ticks
     at : (tick,) numbers of the ticks
-    horizons : in recorded ticks
 
     Raises
     ------
@@ -55,7 +52,7 @@ def forecasts(
         If the ticks are not equally spaced.
     """
     n, found, step = len(data), [], spacing(at)
-    for h in horizons:
+    for h in HORIZONS:
         if n // 2 < 10 + h:
             continue
         ticks = np.arange(n // 2, n)

@@ -22,6 +22,7 @@ from societies.translate.membership import method as list_method
 from societies.translate.messages import ATTRIBUTES, UNKNOWN_MOST, no_such_function
 from societies.translate.operators import binary
 from societies.translate.ordering import each_value, extreme, in_order
+from societies.translate.source import nodes_of
 from societies.translate.tables import as_list
 from societies.translate.values import (
     BOOL,
@@ -167,7 +168,7 @@ def _any_or_all(is_any: bool) -> Made:
     def made(f: Function, node: ast.Call, name: str) -> Value:
         f.arguments(node, 1, 1, "any and all take one argument")
         argument = node.args[0]
-        if isinstance(argument, ast.ListComp) and not _pure(argument):
+        if isinstance(argument, ast.ListComp) and any(nodes_of(ast.Call, argument)):
             f.error(node, "any or all of a list whose entries draw or call functions",
                     "Write a generator, without the brackets; or a loop.")  # fmt: skip
         if isinstance(argument, Generators) and len(argument.generators) > 1:
@@ -186,10 +187,6 @@ def _any_or_all(is_any: bool) -> Made:
         return Number(flag, BOOL, FIXED, 0, 1)
 
     return made
-
-
-def _pure(node: ast.ListComp) -> bool:
-    return not any(isinstance(one, ast.Call) for one in ast.walk(node))
 
 
 def _list(f: Function, node: ast.Call, name: str) -> Value:

@@ -310,13 +310,14 @@ def inlined(
     """Translate ``with`` of a context manager that is a function with one ``yield``."""
     made, file = definition(function)
     body = without_docstring(made)
-    places = [i for i, one in enumerate(body) if _is_yield(one)]
+    plain = [isinstance(one, ast.Expr) and isinstance(one.value, ast.Yield) for one in body]
     yields = [
         one for one in ast.walk(made) if isinstance(one, ast.Yield | ast.YieldFrom | ast.Return)
     ]
-    if len(places) != 1 or len(yields) != 1:
+    if plain.count(True) != 1 or len(yields) != 1:
         f.error(node, f"{function.__name__} has more than one plain yield, or a return",
                 "Write the statements before and after the block.")  # fmt: skip
+    place = plain.index(True)
     values = _arguments(f, function, made, call)
     inner = Namespace(made, file, function.__globals__, {}, bindings_of(made))
     inner.assigned = set(values)
@@ -328,8 +329,8 @@ def inlined(
     outer = f.frame
     f.frames.append(inner)
     f.frame = inner
-    f.statements(body[: places[0]])
-    statement = body[places[0]]
+    f.statements(body[:place])
+    statement = body[place]
     assert isinstance(statement, ast.Expr) and isinstance(statement.value, ast.Yield)
     given = statement.value.value
     value = Known(None) if given is None else f.expression(given)
@@ -340,12 +341,8 @@ def inlined(
     f.statements(node.body)
     f.shielded -= 1
     f.frame = inner
-    f.statements(body[places[0] + 1 :])
+    f.statements(body[place + 1 :])
     f.frame = outer
-
-
-def _is_yield(node: ast.stmt) -> bool:
-    return isinstance(node, ast.Expr) and isinstance(node.value, ast.Yield)
 
 
 @handles(ast.With)

@@ -9,6 +9,7 @@ from societies.translate import lists, storing
 from societies.translate.function import Function, handles
 from societies.translate.membership import all_entries
 from societies.translate.messages import FROM_CONFIG, LOOP_ELSE, NO_WAITING, WALKS
+from societies.translate.source import nodes_of
 from societies.translate.statements import assign
 from societies.translate.values import (
     CTYPES,
@@ -100,18 +101,15 @@ def _only_here(f: Function, node: ast.For) -> bool:
     """Return whether the variable of a loop is assigned and read nowhere else in the function."""
     assert isinstance(node.target, ast.Name)
     name = node.target.id
-    if any(
-        isinstance(one, ast.Name) and one.id == name and isinstance(one.ctx, ast.Store)
-        for statement in node.body
-        for one in ast.walk(statement)
-    ):
+    inner = nodes_of(ast.Name, *node.body)
+    if any(one.id == name and isinstance(one.ctx, ast.Store) for one in inner):
         return False
     inside = {id(one) for statement in node.body for one in ast.walk(statement)}
     own = {id(one) for one in _loops_of(f.frame.node, name, node)}
     return all(
         id(one) in inside or id(one) in own
-        for one in ast.walk(f.frame.node)
-        if isinstance(one, ast.Name) and one.id == name
+        for one in nodes_of(ast.Name, f.frame.node)
+        if one.id == name
     )
 
 
@@ -128,8 +126,8 @@ def _loops_of(node: ast.AST, name: str, loop: ast.For) -> list[ast.AST]:
             named = isinstance(one.target, ast.Name) and one.target.id == name
         elif isinstance(one, ast.ListComp | ast.GeneratorExp):
             parts = [one]
-            names = (sub for part in one.generators for sub in ast.walk(part.target))
-            named = any(isinstance(sub, ast.Name) and sub.id == name for sub in names)
+            targets = [part.target for part in one.generators]
+            named = any(sub.id == name for sub in nodes_of(ast.Name, *targets))
         else:
             continue
         if named and (one is loop or all(sub is not loop for sub in ast.walk(one))):

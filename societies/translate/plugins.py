@@ -28,7 +28,14 @@ from societies.translate.frames import Instance, Namespace
 from societies.translate.function import Function
 from societies.translate.messages import DICTIONARY, TEXT, RuleError, TranslationError
 from societies.translate.names import in_c
-from societies.translate.source import LARGEST_FILE, SourceFile, definition, files_of, rules_sha256
+from societies.translate.source import (
+    LARGEST_FILE,
+    SourceFile,
+    definition,
+    files_of,
+    nodes_of,
+    rules_sha256,
+)
 from societies.translate.tables import definitions
 from societies.translate.tests_of_rules import (
     MOST_ROUNDS,
@@ -202,7 +209,7 @@ class PlugIn:
             found = CALLED[made.result]
         else:
             found = "nothing" if made.result is None else "more than one number"
-        returns = [one for one in ast.walk(node) if isinstance(one, ast.Return)]
+        returns = [*nodes_of(ast.Return, node)]
         at = returns[-1] if returns else node
         hint = f"{self.rule.name} returns {self.rule.result}."
         if found == WHOLE_NUMBER:

@@ -16,10 +16,12 @@ from dataclasses import dataclass
 from functools import cached_property, lru_cache
 from pathlib import Path
 from types import FunctionType, ModuleType
-from typing import Any
+from typing import Any, TypeVar
 
 from societies.inputs import read_text
 from societies.translate.messages import TranslationError
+
+N = TypeVar("N", bound=ast.AST)
 
 LARGEST_FILE = 2**22
 """Bytes of a file of rules."""
@@ -52,10 +54,9 @@ class SourceFile:
     def functions(self) -> dict[tuple[str, int], ast.FunctionDef]:
         """All functions of the file, by name and first line (that of a decorator if it has one)."""
         found: dict[tuple[str, int], ast.FunctionDef] = {}
-        for node in ast.walk(self.tree):
-            if isinstance(node, ast.FunctionDef):
-                first = min([node.lineno, *(one.lineno for one in node.decorator_list)])
-                found.setdefault((node.name, first), node)
+        for node in nodes_of(ast.FunctionDef, self.tree):
+            first = min([node.lineno, *(one.lineno for one in node.decorator_list)])
+            found.setdefault((node.name, first), node)
         return found
 
     def error(
@@ -170,6 +171,12 @@ def _globals_of(function: FunctionType) -> dict[str, Any]:
     return found
 
 
+def nodes_of(kind: type[N], *trees: ast.AST) -> Iterator[N]:
+    """Yield the nodes of a kind in syntax trees."""
+    for tree in trees:
+        yield from (one for one in ast.walk(tree) if isinstance(one, kind))
+
+
 @lru_cache(maxsize=1024)
 def _names_in(function: ast.FunctionDef) -> list[tuple[str, str]]:
     """Return the names in a function, each once, and the attributes of names: (name, attribute)."""
@@ -213,8 +220,8 @@ def _describes(statement: ast.stmt) -> bool:
     if isinstance(statement, ast.FunctionDef):
         return statement.name in _DESCRIPTIONS
     if isinstance(statement, ast.Assign):
-        names = [one for target in statement.targets for one in ast.walk(target)]
-        return all(one.id in _DESCRIPTIONS for one in names if isinstance(one, ast.Name))
+        names = nodes_of(ast.Name, *statement.targets)
+        return all(one.id in _DESCRIPTIONS for one in names)
     return not isinstance(statement, ast.AnnAssign)
 
 

@@ -9,6 +9,7 @@ from societies.translate import lists, storing
 from societies.translate.function import Function, handles
 from societies.translate.messages import DICTIONARY, LOOP_ELSE, WALKS
 from societies.translate.operators import binary
+from societies.translate.source import nodes_of
 from societies.translate.tables import as_list
 from societies.translate.values import (
     BOOL,
@@ -365,16 +366,11 @@ def _while(f: Function, node: ast.While) -> None:
         f.round()
         f.statements(node.body)
     f.frame.assigned = before
-    if test is True and not found and not _returns(node):
+    if test is True and not found and not any(nodes_of(ast.Return, node)):
         hint = "Write a break, or a condition after while."
         f.error(node, "this loop never ends", hint, wrong=True)
     if test is True:  # left only by break
         f.frame.assigned = set.intersection(*found) if found else None
-
-
-def _returns(node: ast.While) -> bool:
-    """Return whether a return may leave a loop."""
-    return any(isinstance(one, ast.Return) for one in ast.walk(node))
 
 
 @handles(ast.Break, ast.Continue)

@@ -4,14 +4,16 @@ from __future__ import annotations
 
 import ast
 import builtins
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
+from itertools import chain
 
 from societies.translate import lists, storing
 from societies.translate.function import Function
 from societies.translate.membership import all_entries
 from societies.translate.messages import FROM_CONFIG
 from societies.translate.operators import binary
+from societies.translate.source import nodes_of
 from societies.translate.tables import as_list
 from societies.translate.values import (
     CALLED,
@@ -308,22 +310,19 @@ def collected(f: Function, steps: Walk, name: str, node: ast.AST) -> List:
 
 def changes(body: Sequence[ast.AST]) -> bool:
     """Return whether statements may change any list: by a store, a method or another function."""
-    for one in (sub for statement in body for sub in ast.walk(statement)):
-        if isinstance(one, ast.Subscript | ast.Attribute) and isinstance(one.ctx, ast.Store):
-            return True
-        if isinstance(one, ast.Call):
-            function = one.func
-            if isinstance(function, ast.Attribute):
-                if function.attr not in _HARMLESS:
-                    return True
-            elif not (isinstance(function, ast.Name) and hasattr(builtins, function.id)):
-                return True
-    return False
+    places: Iterator[ast.Subscript | ast.Attribute]
+    places = chain(nodes_of(ast.Subscript, *body), nodes_of(ast.Attribute, *body))
+    if any(isinstance(one.ctx, ast.Store) for one in places):
+        return True
+    return any(
+        call.func.attr not in _HARMLESS
+        if isinstance(call.func, ast.Attribute)
+        else not (isinstance(call.func, ast.Name) and hasattr(builtins, call.func.id))
+        for call in nodes_of(ast.Call, *body)
+    )
 
 
 _HARMLESS = {"below", "uniform", "bernoulli", "binomial", "next", "count", "index", "copy", "sqrt"}
-
-
 _HARMLESS |= {"floor", "ceil"}
 
 
@@ -331,7 +330,7 @@ def _unbound(f: Function, made: List, node: ast.expr, body: Sequence[ast.AST]) -
     """Raise an error if a loop over a list assigns its name."""
     if not isinstance(node, ast.Name) or made.field:
         return
-    for one in (sub for statement in body for sub in ast.walk(statement)):
-        if isinstance(one, ast.Name) and one.id == node.id and isinstance(one.ctx, ast.Store):
+    for one in nodes_of(ast.Name, *body):
+        if one.id == node.id and isinstance(one.ctx, ast.Store):
             f.error(one, f"'{node.id}' is assigned while a loop goes through it",
                     "Give the new list another name.")  # fmt: skip

@@ -5,8 +5,8 @@ from __future__ import annotations
 import math
 import time
 from collections.abc import Sequence
-from dataclasses import dataclass
-from typing import Any
+from dataclasses import dataclass, replace
+from typing import Any, TypeVar
 
 import numpy as np
 
@@ -53,14 +53,58 @@ class Speed:
         self._due = max(self._due + ticks / self._rate, time.perf_counter() - LATE)
 
 
+@dataclass(frozen=True)
+class Playing:
+    """What of a run a page shows, and whether it plays.
+
+    Attributes
+    ----------
+    playing : whether the run continues
+    asked : tick that is to be shown while it does not
+    pace : word of `PACES`
+    spread : field whose distribution is drawn
+    copy : place of the copy that is shown
+    links, window, colour : what the network shows
+    replays : how many times the run was played again from its beginning
+    """
+
+    playing: bool = False
+    asked: int = 0
+    pace: str = "20 a second"
+    spread: str = ""
+    copy: int = 0
+    links: str = ""
+    window: str = ""
+    colour: str = ""
+    replays: int = 0
+
+
+P = TypeVar("P", bound=Playing)
+
+
+def after_button(state: P, name: str, now: int, last: int, *, over: bool) -> P:
+    """Return the state after one of the buttons that each page of a run has.
+
+    Parameters
+    ----------
+    now, last : tick that is shown, and the last one
+    over : whether nothing follows, so that the run is played again from its beginning
+    """
+    if name == "play" and over:
+        return replace(state, playing=True, asked=0, replays=state.replays + 1)
+    if name == "play":
+        return replace(state, playing=not state.playing, asked=now)
+    to = min(now + (1 if name == "one" else 10), last)
+    return replace(state, playing=False, asked=to)
+
+
 def playing_controls(
-    state: Any, clock: str, copies: str, ticks: int, count: int, spreads: Sequence[str]
+    state: Playing, clock: str, copies: str, ticks: int, count: int, spreads: Sequence[str]
 ) -> list[Control]:
     """Return the controls that each page of a run has.
 
     Parameters
     ----------
-    state : with ``pace``, ``asked``, ``copy`` and ``spread``
     clock, copies : words for a tick and a copy
     ticks, count : numbers of both
     spreads : what can be drawn of agents
@@ -85,8 +129,8 @@ def windows(clock: str) -> tuple[str, str]:
     return f"this {clock}", f"the last {WEEK} {plural(clock)}"
 
 
-def network_controls(state: Any, clock: str, net: Links) -> list[Control]:
-    """Return the controls of a network; ``state`` has ``links``, ``window`` and ``colour``."""
+def network_controls(state: Playing, clock: str, net: Links) -> list[Control]:
+    """Return the controls of a network."""
     found: list[Control] = [
         Choice("window", "Network of", state.window, windows(clock)),
         Choice("colour", "Colour of an agent", state.colour, tuple(net.colours)),

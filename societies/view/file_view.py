@@ -8,7 +8,7 @@ from __future__ import annotations
 import time
 from collections.abc import Iterator, Sequence
 from contextlib import ExitStack
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -20,7 +20,15 @@ from societies.output import open_results
 from societies.output.inspection import configuration, inspect
 from societies.output.lock import being_written
 from societies.output.opening import is_study
-from societies.view.controls import PACES, Speed, network_controls, playing_controls, windows
+from societies.view.controls import (
+    PACES,
+    Playing,
+    Speed,
+    after_button,
+    network_controls,
+    playing_controls,
+    windows,
+)
 from societies.view.course import WEEK
 from societies.view.networks import largest, network, network_facts, summed
 from societies.view.recorded import Recorded, declared
@@ -31,21 +39,6 @@ from societies.workload.declare.view import Change, Control, Press
 
 POLL = 0.5
 """Seconds between two looks at whether a file has grown."""
-
-
-@dataclass(frozen=True)
-class Place:
-    """A state of the page: what is shown, and whether it plays."""
-
-    playing: bool = False
-    asked: int = 0
-    pace: str = "20 a second"
-    spread: str = ""
-    copy: int = 0
-    links: str = ""
-    window: str = ""
-    colour: str = ""
-    replays: int = 0
 
 
 class FileView:
@@ -150,7 +143,7 @@ class FileView:
         """The last tick that can be asked for: that of the run, if it continues."""
         return self.ticks if self._live else self._history.rows
 
-    def _fitted(self, state: Place) -> Place:
+    def _fitted(self, state: Playing) -> Playing:
         """Return a state whose choices this file has: another one may have replaced it."""
         net = self._network.net if self._network else None
 
@@ -176,12 +169,12 @@ class FileView:
         return ": ".join(filter(None, (self._path.name, self._title)))
 
     @property
-    def initial(self) -> Place:
+    def initial(self) -> Playing:
         """The last tick of the file; if a run is writing it, the page follows."""
-        pace = list(PACES)[-1] if self._live else Place.pace
-        return self._fitted(Place(playing=self._live, pace=pace, asked=self._history.rows))
+        pace = list(PACES)[-1] if self._live else Playing.pace
+        return self._fitted(Playing(playing=self._live, pace=pace, asked=self._history.rows))
 
-    def controls(self, state: Place) -> Sequence[Control]:
+    def controls(self, state: Playing) -> Sequence[Control]:
         """Return the controls, with the values of a state."""
         state, counts = self._fitted(state), (self.last, self._history.copies)
         found = playing_controls(state, self._clock, self._copies, *counts, self._spreads)
@@ -189,16 +182,12 @@ class FileView:
             network_controls(state, self._clock, self._network.net) if self._network else []
         )
 
-    def take(self, state: Place, event: Any) -> Place:
+    def take(self, state: Playing, event: Any) -> Playing:
         """Return the state after an event."""
         now = self._tick if state.playing else state.asked
         if isinstance(event, Press):
-            if event.name == "play":
-                if now >= self._history.rows and not being_written(self._path):
-                    return replace(state, playing=True, asked=0, replays=state.replays + 1)
-                return replace(state, playing=not state.playing, asked=now)
-            to = min(now + (1 if event.name == "one" else 10), self.last)
-            return replace(state, playing=False, asked=to)
+            over = now >= self._history.rows and not being_written(self._path)
+            return after_button(state, event.name, now, self.last, over=over)
         if not isinstance(event, Change):
             return state
         if event.name == "tick":
@@ -206,11 +195,11 @@ class FileView:
         chosen: dict[str, Any] = {event.name: event.value}
         return replace(state, asked=now, **chosen)
 
-    def configuration(self, state: Place) -> str:
+    def configuration(self, state: Playing) -> str:
         """Return the configuration of the run, as `societies info --config` prints it."""
         return configuration(self._path)
 
-    def frames(self, state: Place) -> Iterator[Shot | None]:
+    def frames(self, state: Playing) -> Iterator[Shot | None]:
         """Yield scenes of the chosen tick, or one after another while the page plays.
 
         As long as the file lacks ticks, it is read again whenever it has changed.
@@ -259,7 +248,7 @@ class FileView:
         more = "the run continues" if self._live else "resume the run to continue it"
         return f"{shown} (recorded up to {self._clock} {rows}; {more})"
 
-    def _shot(self, state: Place) -> Shot:
+    def _shot(self, state: Playing) -> Shot:
         tick, count = self._tick, self._history.copies
         copy = min(state.copy, count - 1)
         facts: dict[str, Any] = {"sha256": "", "ended": not self._goes_on, **self._notes}
@@ -307,7 +296,7 @@ class FileView:
         return int(ticks[rows[-1]]), np.asarray(one[copy, rows[-1]].values, np.float64)
 
     def _drawn(
-        self, recorded: Recorded, state: Place, copy: int, tick: int
+        self, recorded: Recorded, state: Playing, copy: int, tick: int
     ) -> tuple[dict[str, Any], dict[str, NDArray[Any]]]:
         """Return words and numbers of the network: recorded links of the last ticks."""
         net, columns = recorded.net, recorded.columns

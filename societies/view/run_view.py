@@ -19,7 +19,9 @@ from societies.errors import ConfigError
 from societies.opencl import Device
 from societies.view.controls import (
     PACES,
+    Playing,
     Speed,
+    after_button,
     network_controls,
     playing_controls,
     steerable,
@@ -42,44 +44,28 @@ SELDOM = 0.5
 
 
 @dataclass(frozen=True)
-class Panes:
+class Panes(Playing):
     """A state of the page.
 
     Attributes
     ----------
-    playing : whether the run continues
-    asked : tick that is to be shown while it does not
-    pace : word of `PACES`
     changes : what was changed on the way, in the course that existed first
     branched : whether there is a second course
     other : changes of the second course
     before, other_before : what the changes of each course were before each change, oldest first
     key : key of the slider
-    spread : field whose distribution is drawn
-    copy : place of the copy that is shown
-    links, window, colour : what the network shows
     agent : the agent whose life is shown; -1: none
     number : number that policies concern
-    replays : how many times the run was played again from its beginning
     """
 
-    playing: bool = False
-    asked: int = 0
-    pace: str = "20 a second"
     changes: tuple[Change, ...] = ()
     branched: bool = False
     other: tuple[Change, ...] = ()
     before: tuple[tuple[Change, ...], ...] = ()
     other_before: tuple[tuple[Change, ...], ...] = ()
     key: str = ""
-    spread: str = ""
-    copy: int = 0
-    links: str = ""
-    window: str = ""
-    colour: str = ""
     agent: int = -1
     number: int = 0
-    replays: int = 0
 
 
 class RunView:
@@ -204,13 +190,8 @@ class RunView:
 
     def _pressed(self, state: Panes, name: str) -> Panes:
         now = self._now(state)
-        if name == "play":
-            if self._over(state):
-                return replace(state, playing=True, asked=0, replays=state.replays + 1)
-            return replace(state, playing=not state.playing, asked=now)
-        if name in ("one", "ten"):
-            to = min(now + (1 if name == "one" else 10), self.ticks)
-            return replace(state, playing=False, asked=to)
+        if name in ("play", "one", "ten"):
+            return after_button(state, name, now, self.ticks, over=self._over(state))
         if name.startswith("policy-"):
             policy = self._scene.policies[name.removeprefix("policy-")]
             values = {k: state.number if v is None else v for k, v in policy.values.items()}

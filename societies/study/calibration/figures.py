@@ -147,7 +147,7 @@ def draw_recovery(found: Recovery) -> Any:
     """Draw the ranks of the truth among the draws, uniform if the calibration is right."""
     from scipy.stats import binom
 
-    from societies.study.calibration.recover import BINS, LEVELS
+    from societies.study.calibration.recover import BINS
 
     figure, panels = new_panels(len(found.names))
     points = len(found.truth)
@@ -155,12 +155,8 @@ def draw_recovery(found: Recovery) -> Any:
     for i, (axes, name) in enumerate(zip(panels, found.names, strict=True)):
         axes.axhspan(low, high, color=COLOURS[2], alpha=0.25, linewidth=0)
         axes.hist(found.ranks[:, i], np.linspace(0, 1, BINS + 1), color=COLOURS[0], alpha=0.7)
-        shares = ", ".join(
-            f"{100 * level:g} %: {one:.2f}"
-            for level, one in zip(LEVELS, found.coverage[:, i], strict=True)
-        )
         axes.set_title(words(name, 50))
-        axes.set_xlabel(words(f"rank of the truth; coverage {shares}", 80))
+        axes.set_xlabel(words(f"rank of the truth; coverage {found.covered(i)}", 80))
         axes.set_ylabel("points")
     return _finished(
         figure, f"{points} true points. Shaded: 95 % of the counts if ranks are uniform."

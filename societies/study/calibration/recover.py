@@ -62,12 +62,14 @@ class Recovery:
         for level, (low, high) in zip(LEVELS, self.bounds, strict=True):
             found.append((f"{100 * level:g} % intervals", f"right if {low:.2f} to {high:.2f}"))
         for i, name in enumerate(self.names):
-            shares = ", ".join(
-                f"{100 * level:g} %: {one:.2f}"
-                for level, one in zip(LEVELS, self.coverage[:, i], strict=True)
-            )
-            found.append((name, f"contain the truth {shares}; uniform ranks p {self.p[i]:.3f}"))
+            said = f"contain the truth {self.covered(i)}; uniform ranks p {self.p[i]:.3f}"
+            found.append((name, said))
         return found
+
+    def covered(self, i: int) -> str:
+        """Return the coverage of parameter ``i`` by level, as text."""
+        both = zip(LEVELS, self.coverage[:, i], strict=True)
+        return ", ".join(f"{100 * level:g} %: {one:.2f}" for level, one in both)
 
     def as_dict(self) -> dict[str, Any]:
         """Return everything as plain data."""

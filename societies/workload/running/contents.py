@@ -69,17 +69,7 @@ class SeriesInFile:
             Variable(name, (*self._when, *one.dims), "float64", one.unit, one.meaning, lag=one.lag)
             for name, one in self.series.items()
         ]
-        return found + [
-            Variable(
-                name,
-                (*self._when, *one.dims),
-                one.file_dtype,
-                one.unit,
-                one.meaning,
-                none=one.file_none,
-            )
-            for name, one in self.logged.items()
-        ]
+        return found + [variable(name, one, self._when) for name, one in self.logged.items()]
 
     def values(self, block: Block) -> dict[str, NDArray[Any]]:
         """Return the values of a block by variable: (copy, tick, ...)."""
@@ -108,6 +98,12 @@ class SeriesInFile:
         """Return the variables with one number per copy and tick that is known at once."""
         found = [name for name, one in self.series.items() if not one.dims and not one.lag]
         return found + [name for name, one in self.logged.items() if not one.dims]
+
+
+def variable(name: str, field: Field, when: tuple[str, ...]) -> Variable:
+    """Return the variable of a field, whose first dimensions are ``when``."""
+    dims, facts = (*when, *field.dims), (field.unit, field.meaning)
+    return Variable(name, dims, field.file_dtype, *facts, none=field.file_none)
 
 
 class SeriesAndDetail:
@@ -166,14 +162,7 @@ class SeriesAndDetail:
             result[count:count] = times
         kinds = (((self._detail_dim,), detail), ((), self._final))
         return result + [
-            Variable(
-                name,
-                (copies, *when, *one.dims),
-                one.file_dtype,
-                one.unit,
-                one.meaning,
-                none=one.file_none,
-            )
+            variable(name, one, (copies, *when))
             for when, fields in kinds
             for name, one in fields.items()
         ]

@@ -87,7 +87,8 @@ def effect(
     Warns
     -----
     EffectWarning
-        If the results have no pairs, if nothing differs, or if some societies have no partner.
+        If the results have no pairs, if nothing differs, if some societies have no partner, or if
+        the sources of the model changed between the results.
     """
     require_level(level)
     with open_source(base) as one, open_source(other) as two:

@@ -26,6 +26,7 @@ from societies.workload.drawing.bands import Reals
 from societies.workload.drawing.figure import clock_of, configuration_of, pasts_of, series_of
 from societies.workload.running.contents import contents_of
 from societies.workload.running.registry import config_from_dict
+from societies.workload.running.sources import hashes_of
 
 if TYPE_CHECKING:
     import xarray as xr
@@ -70,7 +71,18 @@ def compared(
     a: xr.Dataset, b: xr.Dataset, variables: str | Sequence[str] | None, window: Ticks = None
 ) -> Compared:
     """Return the series of two results, in pairs if they have the same draws; see `effect`."""
+    warn_of_changed_sources(a, b)
     return compared_aligned(*aligned(a, b), variables, window)
+
+
+def warn_of_changed_sources(a: xr.Dataset, b: xr.Dataset) -> None:
+    """Warn if the rules changed between two results, so that a difference may be theirs."""
+    mine, others = (hashes_of(data.attrs) or {} for data in (a, b))
+    changed = sorted(name for name, one in mine.items() if others.get(name, one) != one)
+    if changed:
+        more = f", and {len(changed) - 1} more" if changed[1:] else ""
+        said = f"the results were made by different rules: {changed[0]}{more} changed between them"
+        warnings.warn(said, EffectWarning, stacklevel=4)
 
 
 def compared_aligned(

@@ -11,7 +11,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from societies.analysis.labels import unused
-from societies.analysis.pairs import NEVER, PAIR, Compared, aligned, compared_aligned
+from societies.analysis.pairs import (
+    NEVER,
+    PAIR,
+    Compared,
+    aligned,
+    compared_aligned,
+    warn_of_changed_sources,
+)
 from societies.analysis.selecting import unknown
 from societies.errors import ConfigError, option
 from societies.words import counted
@@ -65,6 +72,7 @@ def twins(
     ----------
     among : numbers of the societies that are taken; default: all
     """
+    warn_of_changed_sources(one, two)
     a, b, paired = aligned(one, two)
     if not paired:
         raise ConfigError("an impulse response needs twins: results with the same seed")

@@ -2,6 +2,7 @@
 
 import json
 import warnings
+from functools import partial
 
 import numpy as np
 import pytest
@@ -94,6 +95,16 @@ def test_results_with_other_seeds_have_no_pairs():
     assert float(found.precision[0]) == 1 and found.attrs["paired"] == 0
     with pytest.warns(EffectWarning, match="no society with the same number"):
         analysis.effect(base.isel(society=[0, 1]), other.isel(society=[4, 5]).assign_attrs(seed=1))
+
+
+def test_results_of_other_sources_are_named():
+    """A difference of rules was called the effect of what was set."""
+    made = [result(change=0.5 * n, sources=f"a.py 12\nb.py {n}\nc.py 4") for n in range(2)]
+    for compare in (analysis.effect, partial(analysis.irf, after=9)):
+        with pytest.warns(EffectWarning, match=r"different rules: b.py changed between them"):
+            compare(*made)
+    made[1].attrs["sources"] = "a.py 12\nd.py 9"
+    analysis.effect(*made)
 
 
 def test_a_policy_that_changes_nothing_is_named():

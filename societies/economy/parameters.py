@@ -28,7 +28,7 @@ from societies.economy.config.policies import changed_keys, in_use
 from societies.economy.curves_of_rules import EFFORT, UTILITY, Curves, Key
 from societies.economy.rules import RULES
 from societies.opencl.debug import checked_mode
-from societies.workload.running.plugged import Plugged, plugged, words_of
+from societies.workload.running.plugged import Plugged, chosen_words, plugged
 from societies.workload.values.keys import shapes, values
 
 if TYPE_CHECKING:
@@ -79,7 +79,7 @@ def rule_texts(config: EconomyConfig) -> dict[str, Any]:
     found = replaced(config).translated.functions.values()
     sites: list[Site] = []
     noted = sites if checked_mode() else None
-    texts = [one.translated(words_of(one.rule, config), noted) for one in found]
+    texts = [one.translated(chosen_words(one.rule, config), noted) for one in found]
     return {"rule_text": "\n".join(texts), "rule_sites": sites}
 
 

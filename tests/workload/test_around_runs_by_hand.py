@@ -357,7 +357,7 @@ def test_rules_are_loaded_once_and_translated_at_once(monkeypatch):
         ("other", "b.py:g", None),  # of it the host makes a table
     ]
     plain = SimpleNamespace(key="", parameters={"kind": WORD})
-    assert plugged.words_of(plain, "all of it") == {"kind": "all of it"}
+    assert plugged.chosen_words(plain, "all of it") == {"kind": "all of it"}
 
 
 # -- workloads ------------------------------------------------------------------------------------

@@ -13,7 +13,7 @@ from societies.workload import Phase, Workload, parameters_of, phase
 from societies.workload.declare.naming import twins_of
 from societies.workload.running.registry import workload, workloads
 from societies.workload.running.varying import field_of
-from societies.workload.values.keys import words_of
+from societies.workload.values.keys import allowed_words
 
 LAPLACE = "reference_py.physics.laplace"
 
@@ -106,7 +106,7 @@ def test_kernels_compare_shapes_with_words_that_are_declared():
     declared = set()
     for one in workloads().values():
         for name, kind in keys_of(one.config):
-            words = words_of(field_of(one.config, name)) if kind == SHAPE else ()
+            words = allowed_words(field_of(one.config, name)) if kind == SHAPE else ()
             symbol = name.rpartition(".")[2].upper()
             declared |= {f"{symbol}_{word.upper()}" for word in words}
     assert len(used) > 20 and used <= declared

@@ -55,8 +55,12 @@ def test_the_type_of_an_entry_is_that_of_its_list():
 def test_a_number_has_the_type_that_its_key_declares():
     assert type(keys._number(1, FieldInfo(annotation=float))) is float
     assert type(keys._number(1, FieldInfo(annotation=int))) is int
-    assert keys.words_of(Literal["a", "b"] | None) == ("a", "b") == keys.words_of(Literal["a", "b"])
-    assert keys.words_of(int | None) == ()
+    assert (
+        keys.allowed_words(Literal["a", "b"] | None)
+        == ("a", "b")
+        == keys.allowed_words(Literal["a", "b"])
+    )
+    assert keys.allowed_words(int | None) == ()
 
 
 def test_warnings_include_interventions_that_overlap(monkeypatch):

@@ -52,7 +52,7 @@ def edge_distance(point):
     return min(row, column, SIDE - 1 - row, SIDE - 1 - column)
 
 
-def points_of(stones):
+def points_of_bits(stones):
     """Return the points of a set of bits, ascending."""
     found = []
     while stones:
@@ -65,7 +65,7 @@ def points_of(stones):
 def lines_with(stones):
     """Return for each direction the masks of its lines: a bit for each stone on them."""
     lines = [[0] * count for count in LINES]
-    for point in points_of(stones):
+    for point in points_of_bits(stones):
         put_stone(lines, point)
     return lines
 

@@ -17,7 +17,7 @@ from reference_py.games.connect6.geometry import (
     edge_distance,
     line_of,
     lines_with,
-    points_of,
+    points_of_bits,
     put_stone,
     segment,
     segment_at,
@@ -68,7 +68,7 @@ def any_six(stones, own, other):
     """Return whether a side has six in a row."""
     return any(
         kind_of(*segment(own, other, direction, point)[1:]) == SIX
-        for point in points_of(stones)
+        for point in points_of_bits(stones)
         for direction in range(len(DIRECTIONS))
     )
 
@@ -95,7 +95,7 @@ def immediate_win(own, other):
     for window in all_windows():
         if window & other or (window & own).bit_count() < NEAR:
             continue
-        empty = points_of(window & ~own)
+        empty = points_of_bits(window & ~own)
         if len(empty) == 2:
             return tuple(empty)
         if len(empty) == 1:
@@ -107,7 +107,7 @@ def immediate_win(own, other):
 def candidates(stones):
     """Return the empty points near a stone, ascending: no other stone is between."""
     found = set()
-    for point in points_of(stones):
+    for point in points_of_bits(stones):
         row, column = divmod(point, SIDE)
         for rows, columns in RAYS:
             for step in range(1, REACH + 1):

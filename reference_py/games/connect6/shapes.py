@@ -25,7 +25,7 @@ from reference_py.games.connect6.geometry import (
     edge_distance,
     line_of,
     point_at,
-    points_of,
+    points_of_bits,
     segment_at,
 )
 
@@ -69,7 +69,7 @@ class Shapes:
 def shapes_of(stones, own, other):
     """Return what a side has: its points as bits, and the lines of both sides."""
     found, keys = Shapes(), {}
-    for point in points_of(stones):
+    for point in points_of_bits(stones):
         found.centre += edge_distance(point)
         kinds = []
         for direction in range(len(DIRECTIONS)):
@@ -87,7 +87,7 @@ def shapes_of(stones, own, other):
             found.of[kind] += 1
             found.threats += entry >> THREATS_SHIFT
             if kind in MEETING and size >= SHORTEST:
-                for key in points_of(key_points(size, mask)):
+                for key in points_of_bits(key_points(size, mask)):
                     at = point_at(direction, number, first + key)
                     keys.setdefault(at, []).append(kind)
         found.stones.update(tuple(sorted(pair)) for pair in combinations(kinds, 2))

@@ -9,7 +9,7 @@ What is found is a proof. That nothing is found says only that threats alone do 
 from itertools import combinations
 
 from reference_py.games.connect6.evaluate import sides
-from reference_py.games.connect6.geometry import points_of
+from reference_py.games.connect6.geometry import points_of_bits
 from reference_py.games.connect6.moves import NEAR, all_windows, turn_of
 from reference_py.games.ngtsg.parameters import NO_MOVE
 
@@ -31,12 +31,12 @@ def covers(threats):
     if common:
         return [], True
     found = set()
-    for first in points_of(threats[0]):
+    for first in points_of_bits(threats[0]):
         left = [empty for empty in threats if not empty >> first & 1]
         common = left[0]
         for empty in left:
             common &= empty
-        found |= {1 << first | 1 << second for second in points_of(common)}
+        found |= {1 << first | 1 << second for second in points_of_bits(common)}
     return sorted(found), False
 
 
@@ -51,14 +51,14 @@ def forcing_turns(own, other):
         if not window & other and (window & own).bit_count() >= NEAR - 2
     ]
     blocked = threatened(other, own)
-    useful = {point for empty, _ in open_windows for point in points_of(empty)}
-    useful |= {point for empty in blocked for point in points_of(empty)}
+    useful = {point for empty, _ in open_windows for point in points_of_bits(empty)}
+    useful |= {point for empty in blocked for point in points_of_bits(empty)}
     pairs = set()
     for empty, stones in open_windows:
         if stones == NEAR - 2:
-            pairs.update(1 << a | 1 << b for a, b in combinations(points_of(empty), 2))
+            pairs.update(1 << a | 1 << b for a, b in combinations(points_of_bits(empty), 2))
         else:
-            pairs.update(1 << a | 1 << b for a in points_of(empty) for b in useful - {a})
+            pairs.update(1 << a | 1 << b for a in points_of_bits(empty) for b in useful - {a})
     found = []
     for pair in pairs:
         if any(not empty & pair for empty in blocked):
@@ -110,4 +110,4 @@ def prove(p, game, tick):
     turns, pair = shortest_win(own, other, p.prover)
     game.win_in, game.win_turn = 0, NO_MOVE
     if turns is not None:
-        game.win_in, game.win_turn = turns, turn_of(*points_of(pair))
+        game.win_in, game.win_turn = turns, turn_of(*points_of_bits(pair))

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Any, ClassVar
 
 from reference_py.games.connect6.evaluate import WINS, sides
-from reference_py.games.connect6.geometry import points_of
+from reference_py.games.connect6.geometry import points_of_bits
 from reference_py.games.connect6.moves import turn_of
 from reference_py.games.connect6.wins import shortest_win
 from societies.games.connect6.config import Connect6Config
@@ -50,6 +50,6 @@ class Connect6Searcher(searcher.Searcher[Connect6Config]):
         if own and self.config.prover:
             turns, pair = shortest_win(own, other, self.config.prover)
             if turns is not None and pair.bit_count() == 2:
-                return FoundTurn(turn_of(*points_of(pair)), WINS, 0, 0, turns)
+                return FoundTurn(turn_of(*points_of_bits(pair)), WINS, 0, 0, turns)
         found = self.search(position, depth, seconds=seconds, alone=not seconds)
         return FoundTurn(found.move, found.value, found.depth, found.nodes)

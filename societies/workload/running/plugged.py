@@ -103,12 +103,14 @@ def _plugged(rules: Mapping[str, Rule], config: Any) -> Plugged:
     for name, text in texts_of(getattr(config, SECTION)):
         one = load_plug_in(rules[name], text)
         if not one.rule.table:
-            one.translated(words_of(one.rule, config))  # a rule that cannot be is refused at once
+            one.translated(
+                chosen_words(one.rule, config)
+            )  # a rule that cannot be is refused at once
         found[name] = one
     return Plugged(found)
 
 
-def words_of(rule: Rule, config: Any) -> dict[str, str]:
+def chosen_words(rule: Rule, config: Any) -> dict[str, str]:
     """Return the word of each parameter of a rule that is a word."""
     value = config
     for part in rule.key.split(".") if rule.key else ():

@@ -89,15 +89,15 @@ def _number(content: Any, field: FieldInfo) -> Number | Row | ChosenWord:
         fields = _fields(type(content))
         return tuple(_number(getattr(content, name), one) for name, (one, _) in fields.items())  # type: ignore[misc]
     if isinstance(content, str):
-        return ChosenWord(content, words_of(field.annotation))
+        return ChosenWord(content, allowed_words(field.annotation))
     return float(content) if field.annotation is float else content
 
 
-def words_of(annotation: Any) -> tuple[str, ...]:
+def allowed_words(annotation: Any) -> tuple[str, ...]:
     """Return the words that a key may be, or one of the types that it may have."""
     if get_origin(annotation) is Literal:
         return get_args(annotation)
-    return next((words for one in get_args(annotation) if (words := words_of(one))), ())
+    return next((words for one in get_args(annotation) if (words := allowed_words(one))), ())
 
 
 def value_macros(values: Mapping[str, Number | Row]) -> dict[str, Number]:

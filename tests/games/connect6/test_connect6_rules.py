@@ -152,7 +152,7 @@ TURNED = tuple(
 
 def test_the_value_is_the_same_from_all_sides():
     for position in random_positions(40, 5):
-        sides = [geometry.points_of(side) for side in evaluate.sides(position)]
+        sides = [geometry.points_of_bits(side) for side in evaluate.sides(position)]
         values = set()
         for turned in TURNED:
             own, other = (

@@ -24,6 +24,9 @@ _SEEDED = (*_GENERATORS, np.random.SeedSequence)
 _SYSTEM = (os.urandom, uuid.uuid1, uuid.uuid4, os.getpid, id, hash, random.SystemRandom)
 """Functions of which nothing says what they return in the next run."""
 
+_NOW = {"now", "utcnow", "today"}
+"""Methods of dates that say what time it is, and words with which NumPy does."""
+
 _METHODS = {name for one in (list, dict, set, deque) for name in dir(one)}
 _METHODS -= {name for one in (tuple, frozenset, MappingProxyType) for name in dir(one)}
 """Methods that change what they belong to."""
@@ -49,13 +52,20 @@ def require_repeatable(phase: FunctionType) -> None:
                 raise file.error(part, *STATEMENTS[ast.Global], wrong=True)
             if isinstance(getattr(value, "__self__", None), _GENERATORS):
                 raise file.error(part, *RANDOM, wrong=True)
-            if _is_clock(value):
+            called, args = None, list[ast.expr]()
+            if isinstance(part, ast.Call):
+                called, args = _value(part.func, known), part.args
+            if _is_clock(value) or (called is np.datetime64 and _NOW & {*map(_text, args)}):
                 reason, hint = NO_SUCH_MODULE["time"]
                 raise file.error(part, reason.format(name=name), hint, wrong=True)
             if any(value is one for one in _SYSTEM) or _module_of(value) == "secrets":
                 raise file.error(part, f"{name} differs from run to run", RANDOM[1], wrong=True)
-            if isinstance(part, ast.Call) and _lacks_seed(part, _value(part.func, known)):
+            if isinstance(part, ast.Call) and _lacks_seed(part, called):
                 raise file.error(part, f"{name} has no seed", RANDOM[1], wrong=True)
+
+
+def _text(node: ast.AST) -> str:
+    return str(node.value) if isinstance(node, ast.Constant) else ""
 
 
 def _changes(part: ast.AST, known: Mapping[str, Any]) -> bool:
@@ -81,7 +91,7 @@ def _is_clock(value: Any) -> bool:
     """Return whether a function says what time it is."""
     of = getattr(value, "__self__", None)
     dated = isinstance(of, type) and issubclass(of, datetime.date)
-    return _module_of(value) == "time" or (dated and value.__name__ in ("now", "utcnow", "today"))
+    return _module_of(value) == "time" or (dated and value.__name__ in _NOW)
 
 
 def _lacks_seed(call: ast.Call, made: Any) -> bool:

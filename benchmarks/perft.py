@@ -3,11 +3,11 @@
     python benchmarks/perft.py [--device D] [--depths 5 6] [--repeats 3] [--append CSV]
     python benchmarks/perft.py --perft PROGRAM ... [--stockfish PROGRAM]
 
-Peers are Stockfish (`go perft`; Debian: `apt install stockfish`), python-chess (two plies less,
-since it is plain Python), and with --perft any programs that print the number of nodes last when
-they are handed a FEN and a depth, their start included (benchmarks/peers.md names jw1912/perft and
-bulletchess). None of them has a hash table here. A peer that
-is not there has no rows. Ours and the peers take turns; if a count differs, the benchmark ends.
+Peers are Stockfish (`go perft`; Debian: `apt install stockfish`), python-chess (two plies less, at
+most 5, since it is plain Python), and with --perft any programs that print the number of nodes last
+when they are handed a FEN and a depth, their start included (benchmarks/peers.md names jw1912/perft
+and bulletchess). None of them has a hash table here. A peer that is not there has no rows. Ours and
+the peers take turns; if a count differs, the benchmark ends.
 Processor seconds add up all threads: read these if the machine has other work too.
 """
 
@@ -142,7 +142,7 @@ def main():
                 programs["Stockfish"] = (depth, partial(time_stockfish, options.stockfish))
             for program in options.perft:
                 programs[Path(program).name] = (depth, partial(time_other, program))
-            programs["python-chess"] = (depth - 2, time_python_chess)
+            programs["python-chess"] = (min(depth - 2, 5), time_python_chess)
             known = {}
             for _ in range(options.repeats):
                 for program, (plies, timed) in programs.items():

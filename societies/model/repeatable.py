@@ -47,7 +47,7 @@ def require_repeatable(phase: FunctionType) -> None:
         known = {**vars(builtins), **function.__globals__}
         known = {name: one for name, one in known.items() if name not in own} | _imported(node)
         for part in ast.walk(node):
-            value, name = _value(part, known), ast.unparse(part)
+            value = _value(part, known)
             if isinstance(part, ast.Global) or _changes(part, known):
                 raise file.error(part, *STATEMENTS[ast.Global], wrong=True)
             if isinstance(getattr(value, "__self__", None), _GENERATORS):
@@ -57,11 +57,14 @@ def require_repeatable(phase: FunctionType) -> None:
                 called, args = _value(part.func, known), part.args
             if _is_clock(value) or (called is np.datetime64 and _NOW & {*map(_text, args)}):
                 reason, hint = NO_SUCH_MODULE["time"]
-                raise file.error(part, reason.format(name=name), hint, wrong=True)
+                said = reason.format(name=ast.unparse(part))
+                raise file.error(part, said, hint, wrong=True)
             if any(value is one for one in _SYSTEM) or _module_of(value) == "secrets":
-                raise file.error(part, f"{name} differs from run to run", RANDOM[1], wrong=True)
+                said = f"{ast.unparse(part)} differs from run to run"
+                raise file.error(part, said, RANDOM[1], wrong=True)
             if isinstance(part, ast.Call) and _lacks_seed(part, called):
-                raise file.error(part, f"{name} has no seed", RANDOM[1], wrong=True)
+                said = f"{ast.unparse(part)} has no seed"
+                raise file.error(part, said, RANDOM[1], wrong=True)
 
 
 def _text(node: ast.AST) -> str:

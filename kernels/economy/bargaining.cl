@@ -231,6 +231,16 @@ typedef struct {
     int get_most, lose_held;
 } totals_t;
 
+INLINED totals_t totals_of(TABLE_PARAMETERS, const ladder_t s)
+{
+    totals_t at;
+    at.get_total = total_table + utility_start(s.own.get_curve) + s.own.get_curve + s.own.get_held;
+    at.lose_total = total_table + utility_start(s.own.lose_curve) + s.own.lose_curve;
+    at.get_most = (int)(utility_length(s.own.get_curve) - s.own.get_held);
+    at.lose_held = (int)s.own.lose_held;
+    return at;
+}
+
 INLINED real short_surplus(const ladder_t s, const totals_t at, const int taken, const int given)
 {
     const int got = min(s.gets_taken ? taken : given, at.get_most);
@@ -244,11 +254,7 @@ INLINED real short_surplus(const ladder_t s, const totals_t at, const int taken,
 INLINED int short_proposal(TABLE_PARAMETERS, const ladder_t s, const real min_surplus,
                            deal_t *proposed, real *gained)
 {
-    totals_t at;
-    at.get_total = total_table + utility_start(s.own.get_curve) + s.own.get_curve + s.own.get_held;
-    at.lose_total = total_table + utility_start(s.own.lose_curve) + s.own.lose_curve;
-    at.get_most = (int)(utility_length(s.own.get_curve) - s.own.get_held);
-    at.lose_held = (int)s.own.lose_held;
+    const totals_t at = totals_of(TABLES, s);
     const int stock_given = (int)s.stock_given, stock_taken = (int)s.stock_taken;
     int given = (int)s.first;
     int taken = (int)((real)given * s.rate + 0.5);
@@ -394,6 +400,8 @@ COLLECTIVE void proposal_together(TABLE_PARAMETERS, const team_t team, const lad
     uint step = lane, turn = 0, found = 0, more;
     bool climbs = lane != NONE;
     real best = -(real)INFINITY;
+    const bool few = lane != NONE && is_short(TABLES, s);  // results after the end are not used
+    const totals_t totals = totals_of(TABLES, s);
     for (uint i = LANE; i < 2 * TEAMS; i += LANES) ends[i] = 0;
     barrier(CLK_LOCAL_MEM_FENCE);  // no steps yet, before the work-items that climb count theirs
     if (lane == 0) last[0] = last[1] = NO_STEP;
@@ -405,9 +413,17 @@ COLLECTIVE void proposal_together(TABLE_PARAMETERS, const team_t team, const lad
             const long given_here = s.first + step;
             const real at = (real)given_here * s.rate;
             const long taken_here = rounded(at);
-            here = own_surplus(TABLES, s, taken_here, given_here);
+            const long next = rounded(at + s.rate);
+            real ahead;
+            if (few) {
+                here = short_surplus(s, totals, (int)taken_here, (int)given_here);
+                ahead = short_surplus(s, totals, (int)next, (int)given_here + 1);
+            } else {
+                here = own_surplus(TABLES, s, taken_here, given_here);
+                ahead = own_surplus(TABLES, s, next, given_here + 1);
+            }
             if (given_here + 1 > s.stock_given || taken_here + 1 > s.stock_taken ||
-                !(own_surplus(TABLES, s, rounded(at + s.rate), given_here + 1) > min_surplus))
+                !(ahead > min_surplus))
                 atomic_min(last + turn, step);  // the least: any order gives the same
         }
         // The last step, before any work-item continues; the next turn's step is not changed.

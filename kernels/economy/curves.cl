@@ -89,11 +89,17 @@ INLINED real total_of(TABLE_PARAMETERS, const uint curve, const int held)
 #endif
 }
 
-// Minutes for the next unit; experience counts in whole units, rounded down.
-static real effort(TABLE_PARAMETERS, const uint curve, const real experience)
+// The place of an experience in its curve's table: it counts in whole units, rounded down.
+static int effort_level(TABLE_PARAMETERS, const uint curve, const real experience)
 {
     const int last = effort_last(curve);
-    return effort_table[effort_start(curve) + (experience < (real)last ? (int)experience : last)];
+    return experience < (real)last ? (int)experience : last;
+}
+
+// Minutes for the next unit.
+static real effort(TABLE_PARAMETERS, const uint curve, const real experience)
+{
+    return effort_table[effort_start(curve) + effort_level(TABLES, curve, experience)];
 }
 
 #endif

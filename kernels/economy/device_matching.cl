@@ -8,6 +8,10 @@
 // tree. The free agents are a set of bits, counted in blocks, and the blocks in a tree (P. M.
 // Fenwick, "A new data structure for cumulative frequency tables", 1994), in which the k-th of them
 // is found. Local memory: 1.125 bits an agent and 12 bytes a work-item (GROUP_MOST).
+//
+// On a GPU, if what all agents remember fits local memory (12 bytes for each partner), the
+// work-items first sort it, each agent's partners by preference. One work-item then draws agents
+// and takes for each the first of its partners who is free, so no barrier is between two pairs.
 #include "economy/streams.cl"
 #include "primitives/group.cl"
 
@@ -22,10 +26,8 @@
 
 #if !DEVICE_IS_CPU && MEMORIES_FIT && !defined(RULE_DEVICES_MARKET_PARTNER)
 #define MEETINGS_AT_ONCE 1
-#define LOOKING 32  // work-items that look for a partner: the list is short
 #else
 #define MEETINGS_AT_ONCE 0
-#define LOOKING GROUP_MOST
 #endif
 
 #if SYNCHRONIZES
@@ -112,22 +114,28 @@ static real liking_of(STATE_PARAMETERS, const size_t society, const uint device_
 #define KNOWN_PARAMETERS __global const int *group_of_agent_table
 #define KNOWN group_of_agent_table
 #elif MEETINGS_AT_ONCE
-// What is known in local memory: for each agent and each partner that it remembers, the partner
-// (FORGOTTEN: the list has ended) and the gain with it; and the agents that it has met, as bits.
+// What is known in local memory: the partners that each agent remembers, the preferred one first
+// (FORGOTTEN: there are no more), and the agents that it has met, as bits.
 #define FORGOTTEN 0xffffu
-#define KNOWN_PARAMETERS __local ushort *known, __local real *gain_with, __local uint *met_set
-#define KNOWN known, gain_with, met_set
+#define KNOWN_PARAMETERS __local ushort *preferred, __local uint *met_set
+#define KNOWN preferred, met_set
+#define PARTNER_OF(agent, place) ((place) * AGENTS + (agent))
 
-INLINED void learn_memories(STATE_PARAMETERS, const size_t society, const uint device_type,
-                            const uint market_round, KNOWN_PARAMETERS)
+// The largest gain is preferred, the lower number among equals.
+COLLECTIVE void learn_memories(STATE_PARAMETERS, const size_t society, const uint device_type,
+                               const uint market_round, KNOWN_PARAMETERS)
 {
+    __local real *gain_with = local_malloc(AGENTS * PARTNERS_REMEMBERED * sizeof(real));
+    __local ushort *known = local_malloc(AGENTS * PARTNERS_REMEMBERED * sizeof(ushort));
     for (uint i = LANE; i < agents * PARTNERS_REMEMBERED; i += LANES) {
-        const uint a = i / PARTNERS_REMEMBERED, place = i % PARTNERS_REMEMBERED;
+        const uint a = i % AGENTS, place = i / AGENTS;
         const int b = remembered_partner(a, device_type, place);
+        known[i] = b == NO_AGENT ? FORGOTTEN : (ushort)b;
+        preferred[i] = FORGOTTEN;
+        if (b == NO_AGENT) continue;  // the list has ended
         real gain = 0.0;
         for (uint day = 0; day < PARTNER_MEMORY; ++day)  // newest first
             gain += partner_memory(a, device_type, place, day);
-        known[i] = b == NO_AGENT ? FORGOTTEN : (ushort)b;
         gain_with[i] = gain;
     }
     for (uint a = LANE; a < agents; a += LANES) {
@@ -138,12 +146,38 @@ INLINED void learn_memories(STATE_PARAMETERS, const size_t society, const uint d
             if (b >= 0) set[b / 32] |= 1u << (b % 32);
         }
     }
+    group_barrier(CLK_LOCAL_MEM_FENCE);  // all gains, before they are compared
+    for (uint i = LANE; i < agents * PARTNERS_REMEMBERED; i += LANES) {
+        const uint a = i % AGENTS, b = known[i];
+        if (b == FORGOTTEN) continue;
+        uint place = 0;
+        for (uint j = a; j < AGENTS * PARTNERS_REMEMBERED && known[j] != FORGOTTEN; j += AGENTS)
+            place += gain_with[j] > gain_with[i] || (gain_with[j] == gain_with[i] && known[j] < b);
+        preferred[PARTNER_OF(a, place)] = b;
+    }
+    group_barrier(CLK_LOCAL_MEM_FENCE);  // all lists, before they are read; gains are read
+    local_free(AGENTS * PARTNERS_REMEMBERED * sizeof(ushort));
+    local_free(AGENTS * PARTNERS_REMEMBERED * sizeof(real));
 }
 #else
 #define KNOWN_PARAMETERS const uint unused
 #define KNOWN 0
 #endif
 
+#if MEETINGS_AT_ONCE
+// The partner whom the agent prefers among those that it remembers, that are free and that it has
+// not met, NONE if there is none.
+INLINED uint first_preferred(const uint agent, FREE_PARAMETERS, KNOWN_PARAMETERS)
+{
+    for (uint i = 0; i < PARTNERS_REMEMBERED; ++i) {
+        const uint b = preferred[PARTNER_OF(agent, i)];
+        if (b == FORGOTTEN) break;
+        const uint open = free_set[b / 32] & ~met_set[agent * FREE_WORDS + b / 32];
+        if (open >> (b % 32) & 1u) return b;
+    }
+    return NONE;
+}
+#else
 // Put into picks[0] the partner whom the agent prefers among those that it remembers, that are free
 // and that it has not met, NONE if there is none. The largest gain wins, the lower number among
 // equals.
@@ -152,27 +186,14 @@ COLLECTIVE void best_remembered(STATE_PARAMETERS, const size_t society, const ui
                                 KNOWN_PARAMETERS, __local real *gains, __local uint *picks)
 {
     const uint lid = LANE, lanes = LANES;
-    const uint width = min(lanes, (uint)LOOKING);
     real best = -1.0;
     uint pick = NONE;
 #ifdef RULE_DEVICES_MARKET_PARTNER
-    for (uint b = lid; lid < width && b < agents; b += width) {
+    for (uint b = lid; b < agents; b += lanes) {
         if (!is_free(FREE, b) || has_met(STATE, society, market_round, agent, b)) continue;
         const real liking = liking_of(STATE, society, device_type, agent, b, group_of_agent_table);
         if (liking > best) {  // the lower number among equals
             best = liking;
-            pick = b;
-        }
-    }
-#elif MEETINGS_AT_ONCE
-    for (uint i = lid; lid < width && i < PARTNERS_REMEMBERED; i += width) {
-        const uint place = agent * PARTNERS_REMEMBERED + i, b = known[place];
-        if (b == FORGOTTEN) break;  // the list ends
-        const uint word = met_set[agent * FREE_WORDS + b / 32];
-        if (!is_free(FREE, b) || (word >> (b % 32) & 1u)) continue;
-        const real gain = gain_with[place];
-        if (gain > best || (gain == best && b < pick)) {
-            best = gain;
             pick = b;
         }
     }
@@ -190,14 +211,12 @@ COLLECTIVE void best_remembered(STATE_PARAMETERS, const size_t society, const ui
         }
     }
 #endif
-    if (lid < width) {
-        gains[lid] = best;
-        picks[lid] = pick;
-    }
+    gains[lid] = best;
+    picks[lid] = pick;
     group_barrier(CLK_LOCAL_MEM_FENCE);  // the best of every work-item, before they are compared
     uint stride = 1;
     do {
-        for (uint i = lid * 2 * stride; i + stride < width; i += lanes * 2 * stride) {
+        for (uint i = lid * 2 * stride; i + stride < lanes; i += lanes * 2 * stride) {
             const uint other = picks[i + stride];
             if (gains[i + stride] > gains[i] ||
                 (gains[i + stride] == gains[i] && other < picks[i])) {
@@ -207,8 +226,9 @@ COLLECTIVE void best_remembered(STATE_PARAMETERS, const size_t society, const ui
         }
         group_barrier(CLK_LOCAL_MEM_FENCE);  // the winners of this level, before the one above
         stride *= 2;
-    } while (stride < width);
+    } while (stride < lanes);
 }
+#endif
 
 // The first free agent that the agent has not met, NONE if it has met all `left` that are free. It
 // has met one agent in a round, so at most one more than there were rounds is looked at.
@@ -246,14 +266,14 @@ COLLECTIVE_WHOLE void pair_agents(STATE_PARAMETERS RULE_PARAMETERS, const size_t
     const uint lid = LANE, lanes = LANES;
     __local uint *free_set = local_malloc(FREE_WORDS * sizeof(uint));
     __local uint *free_count = local_malloc(BLOCKS * sizeof(uint));
+#if MEETINGS_AT_ONCE
+    __local uint *met_set = local_malloc(AGENTS * FREE_WORDS * sizeof(uint));
+    __local ushort *preferred = local_malloc(AGENTS * PARTNERS_REMEMBERED * sizeof(ushort));
+    learn_memories(STATE, society, device_type, market_round, KNOWN);
+#else
     __local real *gains = local_malloc(GROUP_MOST * sizeof(real));
     __local uint *picks = local_malloc(GROUP_MOST * sizeof(uint));
     __local uint *drawn = local_malloc(sizeof(uint));
-#if MEETINGS_AT_ONCE
-    __local real *gain_with = local_malloc(AGENTS * PARTNERS_REMEMBERED * sizeof(real));
-    __local uint *met_set = local_malloc(AGENTS * FREE_WORDS * sizeof(uint));
-    __local ushort *known = local_malloc(AGENTS * PARTNERS_REMEMBERED * sizeof(ushort));
-    learn_memories(STATE, society, device_type, market_round, KNOWN);
 #endif
 
     for (uint i = lid; i < agents * resources; i += lanes) bought(i / RESOURCES, i % RESOURCES) = 0;
@@ -267,6 +287,20 @@ COLLECTIVE_WHOLE void pair_agents(STATE_PARAMETERS RULE_PARAMETERS, const size_t
                           device_type * DEVICE_ROUND_SLOTS + market_round,
                           TYPES * DEVICE_ROUND_SLOTS);
 #endif
+#if MEETINGS_AT_ONCE
+    for (uint left = lid == 0 ? agents : 0, placed = 0; left > 0; placed += 2) {
+        const uint a = nth_free(FREE, rng_below(&rng, left--));
+        mark_taken(FREE, a);
+        device_partners(placed) = a;
+        if (left == 0) break;
+        uint b = first_preferred(a, FREE, KNOWN);
+        if (b == NONE) b = first_unmet(STATE, society, market_round, a, FREE, KNOWN, left);
+        if (b == NONE) b = nth_free(FREE, rng_below(&rng, left));
+        mark_taken(FREE, b);
+        device_partners(placed + 1) = b;
+        --left;
+    }
+#else
     uint left = agents, placed = 0;
     do {
         if (lid == 0) {
@@ -289,6 +323,7 @@ COLLECTIVE_WHOLE void pair_agents(STATE_PARAMETERS RULE_PARAMETERS, const size_t
         placed += 2;
         group_barrier(CLK_LOCAL_MEM_FENCE);  // who is free, before the next is drawn
     } while (left > 0);
+#endif
     group_barrier(CLK_GLOBAL_MEM_FENCE);  // pairs are formed, and no work-item asks who has met
     for (uint first = 2 * lid; first + 1 < agents; first += 2 * lanes) {
         const uint a = device_partners(first), b = device_partners(first + 1);
@@ -296,11 +331,6 @@ COLLECTIVE_WHOLE void pair_agents(STATE_PARAMETERS RULE_PARAMETERS, const size_t
         met(b, market_round) = a;
     }
     if (lid == 0 && !STREAM_STAYS) stream(AGENTS, PURPOSE_DEVICE_MATCHING) = rng_pack(rng);
-#if MEETINGS_AT_ONCE
-    local_free(AGENTS * PARTNERS_REMEMBERED * sizeof(ushort));
-    local_free(AGENTS * FREE_WORDS * sizeof(uint));
-    local_free(AGENTS * PARTNERS_REMEMBERED * sizeof(real));
-#endif
 }
 
 __kernel void device_matching(STATE_PARAMETERS RULE_TABLES, const uint device_type,

@@ -40,11 +40,14 @@ COLLECTIVE uint worth_of_goods(DEAL_PARAMETERS, __local real *worth, __local uch
     for (uint r = LANE; r < resources; r += LANES) {
         worth[r] = 0.0;
         wanted[r] = 0;
-        if (device_experience(seller, device_type, r) < 1.0 || bought(seller, r)) continue;
+        // All is read before anything is decided, so that a GPU waits once.
+        const real sellers = device_experience(seller, device_type, r);
+        const real buyers = device_experience(buyer, device_type, r);
+        const bool resold = bought(seller, r), promised = to_make(buyer, device_type, r) > 0;
+        if (sellers < 1.0 || resold) continue;
         const real net = known_benefit(APPRAISAL(buyer), r) - time;
         worth[r] = net <= 0.0 ? 0.0 : net;
-        wanted[r] = (worth[r] > 0.0 && device_experience(buyer, device_type, r) >= 1.0) ||
-                    to_make(buyer, device_type, r) > 0;
+        wanted[r] = (worth[r] > 0.0 && buyers >= 1.0) || promised;
         news |= (worth[r] > 0.0 ? WORTH_SOMETHING : 0) | (wanted[r] ? COST_COUNTS : 0);
     }
     if (news) atomic_or(found, news);
@@ -72,6 +75,7 @@ COLLECTIVE void compare_with_making(DEAL_PARAMETERS, const uint found, __local r
     group_barrier(CLK_LOCAL_MEM_FENCE);  // worths, before they are compared
 }
 
+#if DEVICE_IS_CPU
 // The device that is worth most, the lowest resource among equals; NONE if none is worth anything.
 INLINED uint most_wanted(const uint count, const __local real *worth)
 {
@@ -84,42 +88,42 @@ INLINED uint most_wanted(const uint count, const __local real *worth)
         }
     return pick;
 }
+#endif
 
 // The device that is worth most to the buyer among those that the seller can make: its resource, or
 // NONE, and its worth.
 COLLECTIVE uint choice(DEAL_PARAMETERS, real *best)
 {
-    __local uint *picked = local_malloc(sizeof(uint));
     __local real *worth = local_malloc(RESOURCES * sizeof(real));
+    __local uint *scratch = local_malloc((RESOURCES + 1) / 2 * sizeof(uint));
     __local uchar *wanted = local_malloc(RESOURCES * sizeof(uchar));
-    uint pick = NONE;
     const uint found = worth_of_goods(DEAL, worth, wanted);
+    if (!found) return NONE;
     compare_with_making(DEAL, found, worth, wanted);
     __local count_t *rows = local_malloc(NEED_ROWS * NEED_ROW * sizeof(count_t));
 #if DEVICE_IS_CPU
     // Ask for one after the other, the best first: the rest need not be looked at.
-    pick = found ? most_wanted(resources, worth) : NONE;
+    uint pick = most_wanted(resources, worth);
     while (pick != NONE && !known_to_make(APPRAISAL(seller), pick, rows)) {
         worth[pick] = 0.0;
         pick = most_wanted(resources, worth);
     }
 #else
-    if (found && LANE < NEED_ROWS)
+    if (LANE < NEED_ROWS)
         for (uint r = LANE; r < resources; r += NEED_LANES)
             if (worth[r] > 0.0 && !known_to_make(APPRAISAL(seller), r, rows + LANE * NEED_ROW))
                 worth[r] = 0.0;
     // What is for sale, before the best is picked; what is known, before it is added to.
     group_barrier(CLK_LOCAL_MEM_FENCE | CLK_GLOBAL_MEM_FENCE);
-    if (LANE == 0) *picked = found ? most_wanted(resources, worth) : NONE;
-    group_barrier(CLK_LOCAL_MEM_FENCE);  // the pick, before all read it
-    pick = *picked;
+    uint pick = extreme_max_unmasked(worth, resources, scratch);
+    if (!(worth[pick] > 0.0)) pick = NONE;
 #endif
     if (pick != NONE) *best = worth[pick];
-    group_barrier(CLK_LOCAL_MEM_FENCE);  // the pick and its worth are read; the memory may be used
+    group_barrier(CLK_LOCAL_MEM_FENCE);  // the worth is read; the memory may be used
     local_free(NEED_ROWS * NEED_ROW * sizeof(count_t));
     local_free(RESOURCES * sizeof(uchar));
+    local_free((RESOURCES + 1) / 2 * sizeof(uint));
     local_free(RESOURCES * sizeof(real));
-    local_free(sizeof(uint));
     return pick;
 }
 
@@ -253,8 +257,12 @@ INLINED int first_enough(DEAL_PARAMETERS, const uint role, const __local uint *o
 INLINED uint widest(const uint count, const __local int *low, const __local int *high)
 {
     uint pick = 0;
-    for (uint i = 1; i < count; ++i)
-        if (high[i] - low[i] > high[pick] - low[pick]) pick = i;
+    int most = 0;
+    for (uint i = 0; i < count; ++i) {
+        const int range = high[i] - low[i];
+        pick = range > most ? i : pick;
+        most = max(most, range);
+    }
     return pick;
 }
 
@@ -385,23 +393,37 @@ typedef struct {
     real cost, worth, paid, received;
 } terms_t;
 
+// What a resource of the menu, or a part of it, is worth: to the buyer who gives it and the seller
+// who takes it; the utility that the seller reaches, and the most that it gains for a util given.
+typedef struct {
+    real given, taken, reached, gained;
+} worth_t;
+
 // The units of each resource of the menu to be paid for a device of this worth to the buyer and
 // this cost to the seller, and whether both gain.
 COLLECTIVE void payment(DEAL_PARAMETERS, const __local uint *offered, const uint count,
                         terms_t *terms, __local int *units)
 {
     real all_given = 0.0, all_taken = 0.0, reached = 0.0, most_gained = 0.0;
-    for (uint i = 0; i < count; ++i) {
+    __local worth_t *worths = local_malloc(MENU_SIZE * sizeof(worth_t));
+    for (uint i = LANE; i < count; i += LANES) {
         const uint r = offered[i];
         const int stock_of = held(buyer, r), owned = held(seller, r);
         const uint of_buyer = utility_curve(buyer, r), of_seller = utility_curve(seller, r);
-        all_given += units_value(DEAL, GIVES, r, stock_of);
-        all_taken += units_value(DEAL, TAKES, r, stock_of);
-        reached += total_utility(TABLES, of_seller, (long)owned + stock_of);
-        const real gained = marginal_utility(TABLES, of_seller, owned) /
-                            marginal_utility(TABLES, of_buyer, (long)stock_of - 1);
-        most_gained = gained > most_gained ? gained : most_gained;
+        worths[i].given = units_value(DEAL, GIVES, r, stock_of);
+        worths[i].taken = units_value(DEAL, TAKES, r, stock_of);
+        worths[i].reached = total_utility(TABLES, of_seller, (long)owned + stock_of);
+        worths[i].gained = marginal_utility(TABLES, of_seller, owned) /
+                           marginal_utility(TABLES, of_buyer, (long)stock_of - 1);
     }
+    group_barrier(CLK_LOCAL_MEM_FENCE);  // what each resource is worth, before all add it up
+    for (uint i = 0; i < count; ++i) {
+        all_given += worths[i].given;
+        all_taken += worths[i].taken;
+        reached += worths[i].reached;
+        most_gained = worths[i].gained > most_gained ? worths[i].gained : most_gained;
+    }
+    group_barrier(CLK_LOCAL_MEM_FENCE);  // all have added it up, before its memory is used again
     if (count == 0 || !(terms->cost < all_taken)) return;  // no bundle is worth more
     // No unit is worth more to the seller than the first, or less to the buyer than the last one
     // that it holds. So for each util that the buyer gives up, the seller gains `most_gained` at
@@ -415,20 +437,23 @@ COLLECTIVE void payment(DEAL_PARAMETERS, const __local uint *offered, const uint
     for (uint i = LANE; i < count; i += LANES) {
         const long middle = middle_of(DEAL, least[i], units[i]);
         units[i] = (int)min((long)held(buyer, offered[i]), middle);
+        worths[i].given = units_value(DEAL, GIVES, offered[i], units[i]);
+        worths[i].taken = units_value(DEAL, TAKES, offered[i], units[i]);
     }
     group_barrier(CLK_LOCAL_MEM_FENCE);  // what is to be paid, before it is added up
     for (uint i = 0; i < count; ++i) {
-        terms->paid += units_value(DEAL, GIVES, offered[i], units[i]);
-        terms->received += units_value(DEAL, TAKES, offered[i], units[i]);
+        terms->paid += worths[i].given;
+        terms->received += worths[i].taken;
     }
+    group_barrier(CLK_LOCAL_MEM_FENCE);  // all have added it up, before its memory is used again
     terms->agreed = terms->paid < terms->worth && terms->cost < terms->received;
     local_free(MENU_SIZE * sizeof(int));
 }
 
 // ---------------------------------------------------------------- what changes hands
 
-// Move the device: from stock or as a promise, into stock or in place of a promise. The buyer takes
-// it apart and learns something about it. By one work-item.
+// Move the device: from stock or as a promise, into stock or in place of a promise. By one
+// work-item.
 INLINED void hand_over(DEAL_PARAMETERS, const uint resource, __local count_t *rows)
 {
     const real lifetime = device_lifetime[device_type];
@@ -436,9 +461,6 @@ INLINED void hand_over(DEAL_PARAMETERS, const uint resource, __local count_t *ro
         reserve(AGENT(seller), device_type, resource, rows);
     else
         device_minutes(seller, device_type, resource) -= lifetime;
-    if (device_experience(buyer, device_type, resource) < P(min_held_experience))
-        device_experience(buyer, device_type, resource) = P(min_held_experience);
-    know_components(STATE, society, buyer);
     if (to_make(buyer, device_type, resource) > 0)
         unreserve(AGENT(buyer), device_type, resource, rows);
     else
@@ -465,6 +487,11 @@ COLLECTIVE void settle_deal(DEAL_PARAMETERS, const uint resource, const terms_t 
     if (!terms.agreed) return;
     __local count_t *rows = local_malloc(NEED_ROW * sizeof(count_t));
     group_barrier(CLK_GLOBAL_MEM_FENCE);  // all have read what both hold, before it changes hands
+    // The buyer takes the device apart and learns something about it and its components.
+    if (LANE == 0 && device_experience(buyer, device_type, resource) < P(min_held_experience))
+        device_experience(buyer, device_type, resource) = P(min_held_experience);
+    group_barrier(CLK_GLOBAL_MEM_FENCE);  // its experience, before that in components
+    know_components(STATE, society, buyer);
     if (LANE == 0) {
         hand_over(DEAL, resource, rows);
 #if NETWORK

@@ -48,7 +48,7 @@ __kernel void end_day(STATE_PARAMETERS, TABLE_PARAMETERS)
     forget(AGENT(agent));
     if (LANE == 0) reserved_minutes(agent) = overtime(agent);
     group_barrier(CLK_GLOBAL_MEM_FENCE);  // experience in all types, before components are known
-    if (LANE == 0) know_components(STATE, society, agent);
+    know_components(STATE, society, agent);
 #endif
     remember(STATE, TABLES);
 }

@@ -13,9 +13,10 @@
 // agent need not wait for that of another. A day depends on its agent alone, so the results are the
 // same.
 //
-// Local memory of a slot: 24 bytes a leaf, and 20 a resource up to ROW_LIMIT resources; beyond it
-// the agent's rows are in global memory (a slice of `rows` for each agent). With devices 60 more a
-// resource.
+// Local memory of a slot: 24 bytes a leaf, and 20 a resource (with devices 32) up to ROW_LIMIT
+// resources; beyond it the agent's rows are in global memory (a slice of `rows` for each agent).
+// The minutes spent with each device are always there: they are the longest row, no unit waits for
+// them, and more agents fit the local memory of a GPU.
 #include "economy/bits.cl"
 #include "economy/curves.cl"
 #include "economy/practice.cl"
@@ -303,21 +304,19 @@ INLINED uint choose(TREE_PARAMETERS, const best_t best, const real band, rng_t *
 // held and knew this morning until the day is stored.
 #if RESOURCES <= ROW_LIMIT
 #define ROW __local
-#define reduce_sum_row(x, n) reduce_sum_local(x, n)
 #else
 #define ROW __global
-#define reduce_sum_row(x, n) reduce_sum_global(x, n)
 #endif
 
 // The rows: units held, experience, minutes that the next unit takes. With devices also: the source
 // of the next unit, the minutes of use that are left of that device, and the minutes `spent` today,
-// (source, resource); and for each source the units extracted today. A source is a type of device
-// or, the first one, work by hand.
+// (source, resource); and for each source the units extracted today, and what one of them adds to
+// the experience. A source is a type of device or, the first one, work by hand.
 #if DEVICES
 #define ROWS_PARAMETERS \
     ROW int *holding, ROW real *experienced, ROW real *minutes_next, ROW int *source, \
-        ROW real *left, ROW real *spent, __local int *units_from
-#define ROWS holding, experienced, minutes_next, source, left, spent, units_from
+        ROW real *left, __global real *spent, __local int *units_from, __local real *learned
+#define ROWS holding, experienced, minutes_next, source, left, spent, units_from, learned
 #define source_of(device_type) ((device_type) - BY_HAND)
 #else
 #define ROWS_PARAMETERS ROW int *holding, ROW real *experienced, ROW real *minutes_next
@@ -336,37 +335,44 @@ INLINED void take_device(WORK_PARAMETERS, const uint resource)
     left[resource] = device_type == BY_HAND ? 0.0 : device_minutes(agent, device_type, resource);
 }
 
-// Spend the minutes of the next unit; a device that is used up gives way to the next best.
-INLINED void use_source(WORK_PARAMETERS, const uint resource)
+// Spend the minutes of the next unit; a device that is used up gives way to the next best. Returns
+// whether the source is still the same.
+INLINED bool use_source(WORK_PARAMETERS, const uint resource)
 {
     const int from = source[resource];
     const real taken = minutes_next[resource];
     spent[from * RESOURCES + resource] += taken;
     ++units_from[from];
-    if (from == source_of(BY_HAND)) return;
+    if (from == source_of(BY_HAND)) return true;
     left[resource] = left[resource] > taken ? left[resource] - taken : 0.0;
-    if (left[resource] > 0.0) return;
+    if (left[resource] > 0.0) return true;
     device_minutes(agent, from - source_of(TOOL), resource) = 0.0;
     take_device(WORK, resource);
+    return false;
 }
 #endif
 
-// How many times faster than by hand the next unit is extracted.
-INLINED real source_factor(WORK_PARAMETERS, const uint resource)
+// How many times faster than by hand a unit is extracted with a source.
+INLINED real factor_of(WORK_PARAMETERS, const int from)
 {
 #if DEVICES
-    if (source[resource] != source_of(BY_HAND))
-        return device_factor[source[resource] - source_of(TOOL)];
+    if (from != source_of(BY_HAND)) return device_factor[from - source_of(TOOL)];
 #endif
     return 1.0;
 }
 
-// See how long the next unit takes, and return what it brings per minute.
-INLINED real look(WORK_PARAMETERS, const uint resource, const real known, const int units)
+// See how long the next unit takes, unless it takes the `same` time as the one before, and return
+// what it brings per minute.
+INLINED real look(WORK_PARAMETERS, const uint resource, const real known, const int units,
+                  const bool same)
 {
     const real by_hand = effort(TABLES, effort_curve(agent, resource), known);
-    const real factor = source_factor(WORK, resource);
-    minutes_next[resource] = by_hand / factor;
+#if DEVICES
+    const real factor = factor_of(WORK, source[resource]);
+#else
+    const real factor = 1.0;
+#endif
+    if (!same) minutes_next[resource] = by_hand / factor;
     return marginal_utility(TABLES, utility_curve(agent, resource), units) / by_hand * factor;
 }
 
@@ -374,6 +380,10 @@ INLINED real look(WORK_PARAMETERS, const uint resource, const real known, const 
 // gone has a gain below all others, as has a leaf that is no resource.
 INLINED void look_at_all(WORK_PARAMETERS, TREE_PARAMETERS)
 {
+#if DEVICES
+    for (int from = LANE; from < SOURCES; from += LANES)
+        learned[from] = 1.0 / factor_of(WORK, from);
+#endif
     for (uint r = LANE; r < leaves; r += LANES) {
         real best = -1.0;
         if (r < RESOURCES) {
@@ -383,7 +393,7 @@ INLINED void look_at_all(WORK_PARAMETERS, TREE_PARAMETERS)
             for (uint from = 0; from < SOURCES; ++from) spent[from * RESOURCES + r] = 0.0;
             take_device(WORK, r);
 #endif
-            const real now = look(WORK, r, experienced[r], holding[r]);
+            const real now = look(WORK, r, experienced[r], holding[r], false);
             if (available(r)) best = now;
         }
         write_node(TREE, LEAVES + r, (node_t){best, leaf_ties(r)});
@@ -393,15 +403,20 @@ INLINED void look_at_all(WORK_PARAMETERS, TREE_PARAMETERS)
 // Extract one unit, learn by it, and return what the next one brings per minute.
 INLINED real extract_unit(WORK_PARAMETERS, const uint resource)
 {
-    const real learned = 1.0 / source_factor(WORK, resource);
+    const real before = experienced[resource];
 #if DEVICES
-    use_source(WORK, resource);
+    const real known = before + learned[source[resource]];
+    const uint curve = effort_curve(agent, resource);
+    const bool same = use_source(WORK, resource) &&
+                      effort_level(TABLES, curve, known) == effort_level(TABLES, curve, before);
+#else
+    const real known = before + 1.0;
+    const bool same = false;
 #endif
-    const real known = experienced[resource] + learned;
     const int units = holding[resource] + 1;
     experienced[resource] = known;
     holding[resource] = units;
-    return look(WORK, resource, known, units);
+    return look(WORK, resource, known, units, same);
 }
 
 // An agent's day so far: its minutes, what the last of them brought, what pays best now.
@@ -480,7 +495,8 @@ INLINED void store_source(WORK_PARAMETERS, const uint from, const real total)
 #define ROWS_OF(slot) \
     holding + (slot) * RESOURCES, experienced + (slot) * RESOURCES, \
         minutes_next + (slot) * RESOURCES, source + (slot) * RESOURCES, left + (slot) * RESOURCES, \
-        spent + (slot) * SOURCES *RESOURCES, units_from + (slot) * SOURCES
+        spent + (slot) * SOURCES *RESOURCES, units_from + (slot) * SOURCES, \
+        learned + (slot) * SOURCES
 #else
 #define ROWS_OF(slot) \
     holding + (slot) * RESOURCES, experienced + (slot) * RESOURCES, \
@@ -534,12 +550,12 @@ COLLECTIVE_WHOLE void extract(STATE_PARAMETERS, TABLE_PARAMETERS, __global real 
     __local real *experienced = local_malloc(SLOTS * RESOURCES * sizeof(real));
     __local int *holding = local_malloc(SLOTS * RESOURCES * sizeof(int));
 #if DEVICES
-    __local real *spent = local_malloc(SLOTS * SOURCES * RESOURCES * sizeof(real));
     __local real *left = local_malloc(SLOTS * RESOURCES * sizeof(real));
     __local int *source = local_malloc(SLOTS * RESOURCES * sizeof(int));
 #endif
 #endif
 #if DEVICES
+    __local real *learned = local_malloc(SLOTS * SOURCES * sizeof(real));
     __local int *units_from = local_malloc(SLOTS * SOURCES * sizeof(int));
 #endif
     do {
@@ -553,6 +569,8 @@ COLLECTIVE_WHOLE void extract(STATE_PARAMETERS, TABLE_PARAMETERS, __global real 
         __global real *spent = left + RESOURCES;
         __global int *source = holding + RESOURCES;
 #endif
+#elif DEVICES
+        __global real *spent = rows + (size_t)first * SOURCES * RESOURCES;
 #endif
         for (uint slot = 0; slot < slots; ++slot) look_at_all(WORK_OF(slot), TREE_OF(slot));
         // All leaves, before their parents are formed; rows, before one work-item works.
@@ -566,7 +584,7 @@ COLLECTIVE_WHOLE void extract(STATE_PARAMETERS, TABLE_PARAMETERS, __global real 
         for (uint slot = 0; slot < slots; ++slot) store_devices(WORK_OF(slot));
         uint row = 0;
         do {
-            const real total = reduce_sum_row(spent + row * RESOURCES, resources);
+            const real total = reduce_sum_global(spent + row * RESOURCES, resources);
             store_source(WORK_OF(row / SOURCES), row % SOURCES, total);
         } while (++row < slots * SOURCES);
 #endif
@@ -576,12 +594,12 @@ COLLECTIVE_WHOLE void extract(STATE_PARAMETERS, TABLE_PARAMETERS, __global real 
     } while (first < end);
 #if DEVICES
     local_free(SLOTS * SOURCES * sizeof(int));
+    local_free(SLOTS * SOURCES * sizeof(real));
 #endif
 #if RESOURCES <= ROW_LIMIT
 #if DEVICES
     local_free(SLOTS * RESOURCES * sizeof(int));
     local_free(SLOTS * RESOURCES * sizeof(real));
-    local_free(SLOTS * SOURCES * RESOURCES * sizeof(real));
 #endif
     local_free(SLOTS * RESOURCES * sizeof(int));
     local_free(SLOTS * RESOURCES * sizeof(real));

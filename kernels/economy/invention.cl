@@ -280,7 +280,7 @@ COLLECTIVE_WHOLE void invent(STATE_PARAMETERS, TABLE_PARAMETERS, const size_t so
     __global uint *order = orders + society * AGENTS;
 #endif
     for (uint a = LANE; a < agents; a += LANES)
-        if (alive(a)) know_components(STATE, society, a);
+        if (alive(a)) know_components_alone(STATE, society, a);
     if (LANE == 0) {
         rng_t rng = rng_load(stream(AGENTS, PURPOSE_INVENTION_ORDER));
         random_order(&rng, order, AGENTS);

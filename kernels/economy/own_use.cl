@@ -3,11 +3,13 @@
 //
 // A workgroup is an agent, a work-item a resource; on a CPU one work-item does it all (group.cl).
 // As long as some device is worth more than it costs, the agent promises to make the best of them:
-// work-item 0 picks it and sets aside its components. Values that this changes are worked out
-// again. Local memory: 9 bytes a resource, and what `know_costs` (appraisals.cl) or rows for needs
+// all pick it and work-item 0 sets aside its components. Values that this changes are worked out
+// again. Local memory: 19 bytes a resource, and what `know_costs` (appraisals.cl) or rows for needs
 // (valuation.cl) take.
+#define SELECT_MOST RESOURCES
 #include "economy/appraisals.cl"
 #include "economy/promises.cl"
+#include "primitives/select.cl"
 
 #ifndef ECONOMY_OWN_USE_CL
 #define ECONOMY_OWN_USE_CL
@@ -27,37 +29,23 @@ COLLECTIVE bool benefits(APPRAISAL_PARAMETERS, __local real *gain, __local uchar
 {
     __local uint *any = local_malloc(sizeof(uint));
     __local count_t *rows = local_malloc(NEED_ROWS * NEED_ROW * sizeof(count_t));
+    if (LANE == 0) *any = 0;
+    group_barrier(CLK_LOCAL_MEM_FENCE);  // none is wanted, before some are
+    uint some = 0;
     if (LANE < NEED_ROWS)
         for (uint r = LANE; r < resources; r += NEED_LANES) {
             const bool makes = !known_enough(APPRAISAL(agent), r) &&
                                known_to_make(APPRAISAL(agent), r, rows + LANE * NEED_ROW);
             gain[r] = makes ? known_benefit(APPRAISAL(agent), r) : 0.0;
             wanted[r] = gain[r] > 0.0;
+            some |= wanted[r];
         }
-    // All benefits, before they are looked through; what is known, before it is added to.
+    if (some) atomic_or(any, 1u);
+    // All benefits, before they are read; what is known, before it is added to.
     group_barrier(CLK_LOCAL_MEM_FENCE | CLK_GLOBAL_MEM_FENCE);
-    if (LANE == 0) {
-        *any = 0;
-        for (uint r = 0; r < resources; ++r) *any |= wanted[r];
-    }
-    group_barrier(CLK_LOCAL_MEM_FENCE);  // whether there is any, before it is read
     const bool found = *any;
     group_barrier(CLK_LOCAL_MEM_FENCE);  // all have read it, before its memory is used again
     return found;
-}
-
-// The device of the largest net benefit above 0, the lowest resource among equals, or NONE.
-INLINED uint best_device(const uint count, const __local uchar *wanted, const __local real *gain,
-                         const __global real *cost)
-{
-    uint pick = NONE;
-    real best = 0.0;
-    for (uint r = 0; r < count; ++r) {
-        if (!wanted[r] || !(gain[r] - cost[r] > best)) continue;
-        best = gain[r] - cost[r];
-        pick = r;
-    }
-    return pick;
 }
 
 // Forget what a promise has changed. A tool takes no other devices: only the tool itself and its
@@ -91,31 +79,29 @@ INLINED void forget_promised(APPRAISAL_PARAMETERS, const uint pick)
     }
 }
 
-// As long as some device is worth more than it costs, promise to make the best of them.
-COLLECTIVE void decide_each(APPRAISAL_PARAMETERS, __local real *gain, __local uchar *wanted,
-                            __local real *price, __local uint *picked)
+// As long as some device is worth more than it costs, promise to make the best of them, the lowest
+// resource among equals.
+COLLECTIVE void decide_each(APPRAISAL_PARAMETERS, __local real *gain, __local real *net,
+                            __local uint *scratch, __local uchar *wanted)
 {
     do {
         if (!benefits(APPRAISAL(agent), gain, wanted)) return;
         know_costs(APPRAISAL(agent), wanted);
         const __global real *cost = appraisal_of(agent)->cost;
-        if (LANE == 0) {
-            *picked = best_device(resources, wanted, gain, cost);
-            if (*picked != NONE) {
-                *price = cost[*picked];
-                remember_price(STATE, society, agent, device_type, *picked, -*price);
-            }
-        }
-        group_barrier(CLK_LOCAL_MEM_FENCE | CLK_GLOBAL_MEM_FENCE);  // the pick, the price event
-        const uint pick = *picked;
-        if (pick == NONE) return;
+        for (uint r = LANE; r < resources; r += LANES) net[r] = wanted[r] ? gain[r] - cost[r] : 0.0;
+        group_barrier(CLK_LOCAL_MEM_FENCE);  // all net benefits, before the largest is looked for
+        const uint pick = extreme_max_unmasked(net, resources, scratch);
+        if (!(net[pick] > 0.0)) return;
+        const real price = cost[pick];
+        if (LANE == 0) remember_price(STATE, society, agent, device_type, pick, -price);
         for (uint r = LANE; r < resources; r += LANES) wanted[r] = r == pick;
-        group_barrier(CLK_LOCAL_MEM_FENCE);  // what to look at, before its minutes
+        // What to look at and the price event, before its minutes.
+        group_barrier(CLK_LOCAL_MEM_FENCE | CLK_GLOBAL_MEM_FENCE);
         __local real *spent = local_malloc(RESOURCES * sizeof(real));
         expected_minutes(AGENT(agent), device_type, wanted, spent);
         if (LANE == 0) {
             const real time = spent[pick] * gain_per_minute(agent);
-            device_gain(agent) += gain[pick] - (*price - time);
+            device_gain(agent) += gain[pick] - (price - time);
         }
         local_free(RESOURCES * sizeof(real));
         __local count_t *rows = local_malloc(NEED_ROW * sizeof(count_t));
@@ -136,10 +122,10 @@ COLLECTIVE void decide_each(APPRAISAL_PARAMETERS, __local real *gain, __local uc
 COLLECTIVE_WHOLE void decide(APPRAISAL_PARAMETERS)
 {
     __local real *gain = local_malloc(RESOURCES * sizeof(real));
-    __local real *price = local_malloc(sizeof(real));
-    __local uint *picked = local_malloc(sizeof(uint));
+    __local real *net = local_malloc(RESOURCES * sizeof(real));
+    __local uint *scratch = local_malloc((RESOURCES + 1) / 2 * sizeof(uint));
     __local uchar *wanted = local_malloc(RESOURCES * sizeof(uchar));
-    decide_each(APPRAISAL(agent), gain, wanted, price, picked);
+    decide_each(APPRAISAL(agent), gain, net, scratch, wanted);
     forget_uses(AGENT(agent), uses);
     forget_appraisal(AGENT(agent), appraisals);
 }

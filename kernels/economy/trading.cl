@@ -318,6 +318,38 @@ INLINED void go_through(MEETING_PARAMETERS, __local course_t *now, const __local
         now->attempt += !now->undecided;
     }
 }
+
+// Let all work-items of each team walk the ladder of its undecided bargain, if any team has one.
+COLLECTIVE void walk_together(MEETING_PARAMETERS, const team_t team,
+                              const __local course_t *courses, __local course_t *now,
+                              const __local ushort *queue_give, const __local ushort *queue_take,
+                              const __local deal_t *ahead)
+{
+    uint undecided = 0;
+    for (uint slot = 0; slot < TEAMS; ++slot) undecided |= courses[slot].undecided;
+    if (!undecided) return;
+    const bool wanted = team.lane != NONE && now->undecided;
+    const uint give = wanted ? queue_give[now->attempt] : 0;
+    const uint take = wanted ? queue_take[now->attempt] : 0;
+    const int proposer = wanted && now->undecided == 2;
+    bargain_t terms = {{0, 0, 0, 0, 0.0, 0.0}, {0, 0, 0, 0, 0.0, 0.0}, 1.0, 0, 0};
+    if (wanted) terms = bargain_of(MEETING, give, take);
+    long units_taken, units_given;
+    proposal_together(TABLES, wanted ? team : resting(team), ladder_of(terms, proposer),
+                      P(min_surplus), &units_taken, &units_given);
+    if (!wanted || team.lane != 0) return;
+    deal_t deal = {0, 0};
+    if (agreed(TABLES, terms, P(min_surplus), units_taken, units_given)) {
+        deal.taken = (int)units_taken;
+        deal.given = (int)units_given;
+    } else if (proposer == 0) {
+        deal = ahead[2 * now->attempt + 1];
+    }
+    now->undecided = deal.given == UNDECIDED ? 2 : 0;
+    now->changed = deal.given > 0;
+    if (now->changed) settle(MEETING, give, take, deal);
+    now->attempt += now->undecided == 0;
+}
 #endif
 
 // The meetings of the teams: each of two living agents, or of none if the team rests.
@@ -334,8 +366,7 @@ COLLECTIVE void meet(MEETING_PARAMETERS, const team_t team, __global real *score
     __local ushort *queue_give = queues + 2 * team.slot * ATTEMPTS;
     __local ushort *queue_take = queue_give + ATTEMPTS;
     for (uint i = LANE; i < 2 * TEAMS * SALE_WORDS; i += LANES) all_sold[i] = 0;
-    for (uint i = LANE; i < opaque(TEAMS); i += LANES)
-        courses[i].queued = courses[i].attempt = courses[i].going = courses[i].again = 0;
+    for (uint i = LANE; i < opaque(TEAMS); i += LANES) courses[i] = (course_t){0, 0, 0, 0, 0, 0};
 #if RANKED
     __local real *keys = local_malloc(2 * TEAMS * RESOURCES * sizeof(real));
     __local ushort *ranks = local_malloc(2 * TEAMS * RESOURCES * sizeof(ushort));
@@ -460,29 +491,8 @@ COLLECTIVE void meet(MEETING_PARAMETERS, const team_t team, __global real *score
             if (trying.lane == 0 && !now->undecided)
                 go_through(MEETING, now, queue_give, queue_take, ahead);
             barrier(CLK_LOCAL_MEM_FENCE);  // what is undecided, before all decide it
-            const bool wanted = trying.lane != NONE && now->undecided;
-            const uint give = wanted ? queue_give[now->attempt] : 0;
-            const uint take = wanted ? queue_take[now->attempt] : 0;
-            const int proposer = wanted && now->undecided == 2;
-            bargain_t terms = {{0, 0, 0, 0, 0.0, 0.0}, {0, 0, 0, 0, 0.0, 0.0}, 1.0, 0, 0};
-            if (wanted) terms = bargain_of(MEETING, give, take);
-            long units_taken, units_given;
-            proposal_together(TABLES, wanted ? trying : resting(trying), ladder_of(terms, proposer),
-                              P(min_surplus), &units_taken, &units_given);
+            walk_together(MEETING, trying, courses, now, queue_give, queue_take, ahead);
             if (trying.lane == 0) {
-                if (wanted) {
-                    deal_t deal = {0, 0};
-                    if (agreed(TABLES, terms, P(min_surplus), units_taken, units_given)) {
-                        deal.taken = (int)units_taken;
-                        deal.given = (int)units_given;
-                    } else if (proposer == 0) {
-                        deal = ahead[2 * now->attempt + 1];
-                    }
-                    now->undecided = deal.given == UNDECIDED ? 2 : 0;
-                    now->changed = deal.given > 0;
-                    if (now->changed) settle(MEETING, give, take, deal);
-                    now->attempt += now->undecided == 0;
-                }
                 now->going = now->changed && now->queued < ATTEMPTS;
                 now->again = !now->going && now->attempt < now->queued;
             }

@@ -33,7 +33,7 @@ typedef uint count_t;
 //             ... can_make(AGENT(agent), device_type, r, rows + LANE * NEED_ROW) ...
 #define NEED_ROW (2 * RESOURCES)
 #define COUNT_WORDS ((RESOURCES + 63) / 64)
-#define NEED_SPACE 8192
+#define NEED_SPACE 9216
 #if DEVICE_IS_CPU || NEED_ROW * COUNT_BYTES * 2 > NEED_SPACE
 #define NEED_ROWS 1
 #elif NEED_ROW * COUNT_BYTES * 64 > NEED_SPACE

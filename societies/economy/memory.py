@@ -49,7 +49,7 @@ ROW_LIMIT, DEVICE_ROW_LIMIT = 512, 256
 EXTRACTION_ROWS, DEVICE_EXTRACTION_ROWS = 3, len(SOURCES) + 4
 """Reals per resource that extraction stores in global memory above this limit (extraction.cl)."""
 
-EXTRACTION_SPACE = 24 * 1024
+EXTRACTION_SPACE = 25 * 1024
 """Bytes of local memory for the agents whose extraction one workgroup computes concurrently."""
 
 MOST_TOGETHER = 8
@@ -67,7 +67,7 @@ UNITS_AHEAD = 7
 ITEMS_AT_ONCE = 256
 """Work-items of a workgroup that computes in parallel what other forms compute step by step."""
 
-MEMORIES_SPACE = 24 * 1024
+MEMORIES_SPACE = 28 * 1024
 """Bytes of local memory for the memories of all agents of a society for one type of device."""
 
 PORTABLE_SPACE = 32 * 1024 - 64
@@ -84,7 +84,7 @@ def statistics_at_once(p: Parameters) -> bool:
 def memories_fit(p: Parameters) -> bool:
     """Return True if the memories of all agents for a type of device fit local memory."""
     sets = p.agents * -(-p.agents // 32)  # kernels/economy/device_matching.cl
-    needed: int = 10 * p.agents * partners_remembered(p) + 4 * sets
+    needed: int = 12 * p.agents * partners_remembered(p) + 4 * sets
     return needed <= MEMORIES_SPACE and p.agents < 2**16 - 1
 
 
@@ -110,8 +110,8 @@ def extraction_slots(p: Parameters) -> int:
     limit, _ = extraction_rows(p)
     if p.resources > limit:
         return 1
-    a_resource = 20 if p.devices is None else 32 + 8 * len(SOURCES)
-    each = 12 * (2 * leaves(p) + 1) + a_resource * p.resources + 4 * len(SOURCES)
+    a_resource, sources = (20, 0) if p.devices is None else (32, len(SOURCES))
+    each = 12 * (2 * leaves(p) + 1) + a_resource * p.resources + 12 * sources
     slots: int = min(MOST_TOGETHER, EXTRACTION_SPACE // each)
     return max(1, slots)
 
@@ -150,7 +150,8 @@ def scores_in_global_memory(p: Parameters) -> int:
 def extraction_in_global_memory(p: Parameters) -> int:
     """Return the reals that extraction needs in global memory for each agent."""
     limit, rows = extraction_rows(p)
-    return rows * p.resources if p.resources > limit else 0
+    spent = 0 if p.devices is None else len(SOURCES)
+    return p.resources * (rows if p.resources > limit else spent)
 
 
 def extraction_rows(p: Parameters) -> tuple[int, int]:

@@ -151,7 +151,8 @@ def extraction_in_global_memory(p: Parameters) -> int:
     """Return the reals that extraction needs in global memory for each agent."""
     limit, rows = extraction_rows(p)
     spent = 0 if p.devices is None else len(SOURCES)
-    return p.resources * (rows if p.resources > limit else spent)
+    reals: int = p.resources * (rows if p.resources > limit else spent)
+    return reals
 
 
 def extraction_rows(p: Parameters) -> tuple[int, int]:

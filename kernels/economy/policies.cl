@@ -1,10 +1,10 @@
-// What do taxes take and transfers give in the evening? Units of resources, through a fund.
+// Which units of resources do taxes pay into the fund each evening, and transfers out of it?
 // Twin: reference_py/economy/policies.py.
 // Compiled only if the configuration has policies.
 #include "economy/curves.cl"
 #include "primitives/reduce.cl"
 
-// Places in `fund_shares`, the row of shares of the fund.
+// Positions in `fund_shares`: shares of the fund, and which part of the agents gets a share.
 #define TRANSFER_EQUAL 0
 #define TRANSFER_POOREST 1
 #define TRANSFER_POOREST_PART 2

@@ -1,7 +1,8 @@
-"""What do taxes take and transfers give in the evening? Units of resources, through a fund.
+"""Which units of resources do taxes pay into the fund each evening, and transfers out of it?
 
-Source: docs/model.md, "Taxes and transfers". Fractions of a unit that are due are carried to the
-next evening, as is what the fund cannot divide: no unit is lost. Agents do not foresee it.
+Source: docs/model.md, "Taxes and transfers". No unit is lost: an agent still owes a fraction of a
+unit on the next evening, and units that the fund cannot divide stay in it. Agents do not foresee
+taxes and transfers.
 Device twin: ``kernels/economy/policies.cl``.
 """
 
@@ -9,11 +10,11 @@ from reference_py.economy.listener import notify
 from reference_py.economy.statistics import utility_of_holdings
 
 EQUAL, POOREST, POOREST_PART, LEAST, LEAST_PART, MAKING = range(6)
-"""Places in ``fund_shares``, the row of shares of the fund."""
+"""Positions in ``fund_shares``: shares of the fund, and which part of the agents gets a share."""
 
 
 def collect_taxes(p, s):
-    """Let every living agent pay what is due of its holdings, income and sales into the fund."""
+    """Let every living agent pay its taxes on holdings, income and sales into the fund."""
     for agent in range(p.agents):
         if s.alive[agent]:
             pay_taxes(p, s, agent)
@@ -22,7 +23,7 @@ def collect_taxes(p, s):
 
 
 def pay_taxes(p, s, agent):
-    """Take whole units of what is due from the agent; begin its accounts of the next day."""
+    """Take the whole units that are due from the agent; begin its counts of the next day."""
     held, received, given = s.held[agent], s.units_received[agent], s.units_given[agent]
     extracted = s.extracted[agent]
     income = [max(0, extracted[r] + received[r] - given[r]) for r in range(p.resources)]
@@ -51,7 +52,7 @@ def pay_taxes(p, s, agent):
 
 
 def average_rate(tax, units):
-    """Return which share of ``units`` is due: each bracket's rate of the units within it."""
+    """Return the share of ``units`` that is due; each bracket taxes the units within it."""
     rate, middle_from, middle_rate, top_from, top_rate = tax
     if units == 0:
         return 0.0
@@ -63,7 +64,7 @@ def average_rate(tax, units):
 
 
 def pay_transfers(p, s):
-    """Pay shares of the fund to those who get any, in equal parts of whole units."""
+    """Pay whole units from the fund: subsidies by minutes of making, other shares equally."""
     living = [agent for agent in range(p.agents) if s.alive[agent]]
     poorest = first_part(living, s.taxed_utility, p.fund_shares[POOREST_PART])
     least = first_part(living, s.units_extracted, p.fund_shares[LEAST_PART])
@@ -101,7 +102,7 @@ def minutes_of_making(p, s):
 
 
 def subsidy(fund, share, making, agent):
-    """Return the units that an agent gets for making: whole ones, in proportion to its minutes."""
+    """Return the whole units that an agent gets for making, in proportion to its minutes of it."""
     total = 0.0
     for minutes in making:  # in order: `sum` of later Pythons rounds in another way
         total += minutes
@@ -111,14 +112,15 @@ def subsidy(fund, share, making, agent):
 
 
 def first_part(agents, values, part):
-    """Return the part of the agents with the lowest values, one at least; the lowest number first.
+    """Return the fraction ``part`` of the agents that has the lowest values, at least one agent.
 
-    The number of agents is rounded to the nearest whole one, halves upwards.
+    Of agents with equal values the lower number comes first. The number of agents is rounded to the
+    nearest whole one, halves upwards.
     """
     count = max(1, int(part * float(len(agents)) + 0.5))
     return sorted(agents, key=lambda agent: (values[agent], agent))[:count]
 
 
 def part(fund, share, who):
-    """Return the units that each of those who get a share of the fund gets."""
+    """Return the units that each of the agents in ``who`` gets from a share of the fund."""
     return int(fund * share) // len(who)

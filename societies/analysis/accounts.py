@@ -43,7 +43,7 @@ class Flows:
     clock, ticks : what a tick is called, and the first and last one
     unit : unit of the amounts, which are whole numbers
     sectors : names of the columns
-    rows : what each sector gets, or with a minus sign pays, by the name of the row
+    rows : by name of the row, what each sector gets; what it pays has a minus sign
     """
 
     copies: str
@@ -79,7 +79,7 @@ def flows(
     ConfigError
         If the workload has no accounts, or the file has no such copy, or not all of the ticks.
     OutputError
-        If the file has no payments, is damaged, or they do not add up.
+        If the file has no payments, or is damaged, or its payments do not add up.
     """
     if isinstance(source, str | PathLike):
         with open_results(source) as results:
@@ -134,9 +134,9 @@ def flows(
 
 
 def _ticks(one: xr.Dataset, number: int, ticks: str | int | None) -> tuple[int, int]:
-    """Return the first and last of some ticks of a copy that exist, as does the tick before them.
+    """Return the first and the last of the wanted ticks of a copy.
 
-    Raises ConfigError if they do not.
+    Raises ConfigError if the file lacks any of them, or the tick before them.
     """
     clock, copies = str(one.attrs["clock"]), str(one.attrs["copies"])
     known = one[clock].values
@@ -158,7 +158,7 @@ def _ticks(one: xr.Dataset, number: int, ticks: str | int | None) -> tuple[int, 
 def _at_start(
     workload: Workload[Any, Any], one: xr.Dataset, number: int, accounts: Accounts
 ) -> Any:
-    """Return the balances of a copy before the first tick, which files do not have."""
+    """Compute the balances of a copy before the first tick; result files do not hold them."""
     own = []
     for key in str(one.attrs.get(VARIED, "")).split(", "):
         if key:

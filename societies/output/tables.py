@@ -32,11 +32,11 @@ class Column:
     Attributes
     ----------
     dtype : signed integer or float type
-    units, long_name : as of a variable
+    units, long_name : as in a `Variable`
     dim : coordinate of the file along which every row has values; "": a row has one value
     meanings : tuple of str
         One word for each of the values 0, 1, ... if the column holds codes.
-    none : a number that stands for no value, such as -1 behind the last component of a recipe
+    none : a number that stands for no value, such as -1 after the last component of a recipe
     """
 
     name: str
@@ -49,7 +49,7 @@ class Column:
 
     @property
     def fill(self) -> float | int:
-        """Value of unused rows: `none`, NaN, or the smallest number, below every tick."""
+        """Value of unused rows: `none` if set, else NaN or the least integer (below every tick)."""
         if self.none is not None:
             return self.none
         dtype = np.dtype(self.dtype)
@@ -63,8 +63,8 @@ class EventTable:
     Attributes
     ----------
     rows : int, capacity
-    in_study : whether studies record it: the configuration asks for it, and it has the events of
-        every copy of a launch
+    in_study : whether studies record it, which needs two things: the configuration asks for the
+        table, and the table has the events of every copy of a launch
     """
 
     name: str

@@ -58,7 +58,7 @@ class Namespace:
     ----------
     scope : what each name stands for
     bindings : how often each name is assigned in the text
-    assigned : names that have a value in any case; None: the place is never reached
+    assigned : names that certainly have a value; None: the place is never reached
     outer : function and frame in which this one is defined, whose names it may read
     hidden : what each name stood for outside of a comprehension or a lambda of which it now is a
         variable, from the outermost; None: nothing

@@ -216,7 +216,7 @@ def _present(f: Function, text: str, proven: bool, node: ast.AST) -> str:
 
 
 def bounds(symbol: str, a: Number, b: Number) -> tuple[int | None, int | None]:
-    """Return the bounds that the result of an operator has in any case."""
+    """Return bounds that the result of an operator never leaves."""
     if a.low is None or b.low is None or a.high is None or b.high is None:
         if symbol == "%" and b.low is not None and b.low > 0:
             return 0, None if b.high is None else b.high - 1

@@ -39,7 +39,7 @@ FIELDS: dict[str, tuple[str, str, int | None, int | None]] = {
 """Type in C, kind, least and largest value of each type of a field."""
 
 LONGEST = 2**24
-"""Largest length of a list that may follow from the bounds of a number."""
+"""Largest upper bound of a number that is accepted as the maximal length of a list."""
 
 CALLED = {
     INT: "a whole number",
@@ -61,12 +61,13 @@ class Number:
     text : expression in C
     kind : `INT`, `REAL`, `BOOL`, `MAYBE`, `WORD` or `NONE`
     life : `READ`, `NAME` or `FIXED`
-    low, high : bounds that the value has in any case; None: not known
-    known : value that follows from the configuration and from constants alone, of a variable the
-        only one that it ever gets; None: not known
-    literal : whether the text is ``known`` written out
-    offset : in a phase for each entry the number is the entry plus this; None: not known to be
-    line : of the first assignment of a variable
+    low, high : bounds that the value never leaves; None: not known
+    known : value, if it follows from the configuration and constants alone (a variable: if it never
+        gets another value); None: not known
+    literal : whether the text is the value of ``known`` written out
+    offset : the number minus the index of the entry, in a phase that runs once for each entry;
+        None: not known
+    line : line of the first assignment, if this is a variable
     """
 
     text: str
@@ -169,14 +170,14 @@ class List:
     most : largest number of entries
     counter : text in C of the variable that holds the length, if the length can change
     base : text in C of the position of the first number, if it is not 0
-    dims : lengths of the dimensions that are left; () if there is one
+    dims : lengths of the dimensions that are not indexed yet; () if only one is left
     lengths : pointer to the lengths of the rows, in a list of lists
     field : name of the field whose entries these are
-    own : `Number.offset` of the index of the field whose entries all these are, for the race check
-    bounded : whether the program itself says how many entries there are at most
-    fresh : whether no name stands for the list yet
+    own : `Number.offset` of the first index if the list is a part of a field, for the race check
+    bounded : whether the rule itself states the largest number of entries
+    fresh : whether no variable refers to the list yet
     local : whether the list was made in the function that is translated
-    low, high : bounds that whole numbers in it have in any case
+    low, high : bounds that whole numbers in it never leave
     """
 
     columns: tuple[ListColumn, ...]
@@ -217,7 +218,7 @@ class List:
 
     @property
     def key(self) -> tuple[Any, ...]:
-        """What the text of a function with such a parameter depends on."""
+        """What the C text of a function depends on if it has this list as an argument."""
         types = tuple((column.ctype, column.kind) for column in self.columns)
         sizes = (self.most, self.dims, bool(self.counter), bool(self.lengths))
         return ("list", types, self.space, *sizes, self.field, self.own, self.bounded)
@@ -230,7 +231,7 @@ Value: TypeAlias = (
 
 
 def literal(value: int | float | bool) -> Number:
-    """Return a number that is written out, exactly."""
+    """Return a number whose text is exactly this value."""
     if isinstance(value, bool):
         return Number(str(int(value)), BOOL, FIXED, int(value), int(value), value, True)
     if isinstance(value, int):

@@ -1,5 +1,5 @@
-// Which structures do the stones of a side have? Winner test (a): nothing is remembered, all is
-// found. Twin: reference_py/games/havannah/flood.py.
+// Which structures do the stones of a side have? Winner test (a) of three: uses the
+// stones alone. Twin: reference_py/games/havannah/flood.py.
 //
 // WIDTH boards are done at once, each in a lane of a vector: CPUs have instructions for it. Cells
 // spread row by row, down the board and up again, until a pass changes none of the boards. Private

@@ -1,4 +1,4 @@
-// Does a stone win? Winner test (b): groups are trees, which a stone unites.
+// Does a new stone win? Winner test (b) of three: groups are trees, which the stone unites.
 // Twin: reference_py/games/havannah/forest.py.
 //
 // parent[spot] is the spot above, or, of a root, ROOT with its rank and the sides and corners that

@@ -1,4 +1,4 @@
-// Who wins if all stones are placed first? Winner test (c): the earliest structure is looked for.
+// Who wins if all stones are placed first? Winner test (c) of three: finds the earliest structure.
 // Twin: reference_py/games/havannah/offline.py.
 //
 // A structure never disappears, so whether there is one after t stones is false up to some t and

@@ -1,4 +1,4 @@
-"""Which structures does a set of stones have? Winner test (a): nothing is remembered, all is found.
+"""Which structures does a set of stones have? Winner test (a) of three: uses the stones alone.
 
 Device twin: ``kernels/games/havannah/flood.cl``.
 """

@@ -1,4 +1,4 @@
-"""Does a stone win? Winner test (b): groups are trees, which a stone unites.
+"""Does a new stone win? Winner test (b) of three: groups are trees, which the stone unites.
 
 A root knows which sides and corners its group touches. Only the group of the new stone can win.
 Device twin: ``kernels/games/havannah/forest.cl``.
@@ -14,11 +14,11 @@ class Forest:
     Parameters
     ----------
     board : Board
-    find : "halving", "plain" or "compression": what becomes of a path that is walked
+    find : how `root` shortens the path that it walks: "halving", "compression" or "plain" (not)
 
     Attributes
     ----------
-    stones : what each cell holds
+    stones : side of the stone on each cell, or EMPTY
     """
 
     def __init__(self, board, find="halving"):
@@ -49,7 +49,7 @@ class Forest:
         return root
 
     def place(self, cell, side):
-        """Put a stone; return the reasons for which it wins, 0 if it does not."""
+        """Put a stone; return a bit mask of the reasons why it wins, 0 if it does not."""
         self.stones[cell] = side
         around = self.board.neighbours[cell]
         own = [self._is(near, side) for near in around]
@@ -58,7 +58,7 @@ class Forest:
             arcs = [around[0]]
         roots = [self.root(near) for near in arcs]
         ring = len(set(roots)) < len(roots) or all(own)
-        for i, near in enumerate(around):  # a neighbour that may have six own neighbours now
+        for i, near in enumerate(around):  # is it surrounded by own stones now?
             if own[i] and own[i - 1] and own[(i + 1) % 6] and self._is_inside(near, side):
                 ring = True
         root = cell
@@ -73,7 +73,7 @@ class Forest:
         return all(self._is(near, side) for near in self.board.neighbours[cell])
 
     def _unite(self, a, b):
-        """Unite two groups by their roots, the deeper one on top; return the root."""
+        """Unite two groups, given by their roots; return their root, that of the deeper tree."""
         if a == b:
             return a
         if self._rank[a] < self._rank[b]:

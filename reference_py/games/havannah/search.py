@@ -83,7 +83,7 @@ class Node:
     Attributes
     ----------
     cells : where the stones go, ascending
-    visits, points, known : as of a `MoveStatistics`; visits may count playouts still to come
+    visits, points, known : as in a `MoveStatistics`; visits may count playouts still to come
     below : position after a move, by the place of the move
     begun : the moves before this place have had visits; they are tried first, in order
     """
@@ -257,14 +257,14 @@ class TreeSearch:
 
     Parameters
     ----------
-    stones, side, stream : as of a `Search`
+    stones, side, stream : as in a `Search`
     keeper : has `plant(stones, side, stream)`, which begins a search; `grow()`, which plays out
         some leaves of every tree and returns the playouts of each and whether one is solved; and
         `found()`, which returns what `gather` does
 
     Attributes
     ----------
-    visits, known, stream : as of a `Search`; `known` is `OPEN` until a tree is solved
+    visits, known, stream : as in a `Search`; `known` is `OPEN` until a tree is solved
     """
 
     def __init__(self, stones, side, keeper, stream):

@@ -23,8 +23,8 @@ def in_rounds(
 ) -> list[tuple[Step, int]]:
     """Return the steps to launch on a CPU with ``cores`` cores, each with its number of rounds.
 
-    Of consecutive steps that one launch carries out (`Rounds`), only the first is returned, with
-    their number. On other devices (0 cores) every number is 1.
+    One launch can carry out several consecutive steps as its rounds (`Rounds`). Then only the first
+    of these steps is returned. On other devices (0 cores) every launch has one round.
     """
     found: list[tuple[Step, int]] = []
     for step in steps:
@@ -43,28 +43,28 @@ def in_rounds(
 def fused_steps(
     phases: Mapping[str, Phase], steps: Sequence[Step], cores: int
 ) -> Iterator[tuple[Step, int, Joined | None]]:
-    """Yield the steps that are launched, without steps that an earlier launch includes.
+    """Yield the steps that need a launch: all but those that the launch of another step includes.
 
-    Each comes with the number of rounds that a launch includes on a CPU with ``cores`` cores, and
-    with the `Joined` that includes the steps after it, or None. Steps are not fused at all unless
-    all launches are known in advance (`decided_before`).
+    Each comes with its number of rounds (`in_rounds`) and with the `Joined` whose launch includes
+    the steps that follow it; None if no launch does. Steps are not fused at all unless all launches
+    are known in advance (`decided_before`).
     """
     decided = decided_before(phases, steps)
     rounds = in_rounds(phases, steps, cores if decided else 0)
     names = [step.phase for step, _ in rounds]
-    place = 0
-    while place < len(rounds):
-        step, count = rounds[place]
-        joined, place = phases[step.phase].joined if decided else None, place + 1
+    index = 0
+    while index < len(rounds):
+        step, count = rounds[index]
+        joined, index = phases[step.phase].joined if decided else None, index + 1
         if joined is not None:
-            end = place + len(joined.followers)
-            joined = joined if tuple(names[place:end]) == joined.followers else None
+            end = index + len(joined.followers)
+            joined = joined if tuple(names[index:end]) == joined.followers else None
         yield step, count, joined
-        place += 0 if joined is None else len(joined.followers)
+        index += 0 if joined is None else len(joined.followers)
 
 
 def known_before(phases: Mapping[str, Phase], steps: Iterable[Step]) -> bool:
-    """Return True if all launches of some steps and their sizes are known before the first."""
+    """Return True if the launches of all steps, and their sizes, are known before the first."""
     return all(
         not (one.before or one.host)
         and not any(launch.each or callable(launch.groups) for launch in one.launches)
@@ -78,12 +78,12 @@ def decided_before(phases: Mapping[str, Phase], steps: Iterable[Step]) -> bool:
 
 
 def cores_of(device: Device | None, on_cpu: bool | None = None) -> int:
-    """Return the cores of a CPU, for launches of several rounds; 0 on other devices.
+    """Return the number of cores of a CPU, for launches of several rounds; 0 on other devices.
 
     Parameters
     ----------
     device : None is the reference
-    on_cpu : whether kernels are built in their form for CPUs; default: if the device is a CPU
+    on_cpu : whether kernels are built in their form for CPUs; default: True on a CPU
     """
     if device is None:
         return 0
@@ -93,7 +93,7 @@ def cores_of(device: Device | None, on_cpu: bool | None = None) -> int:
 def launches_of(
     phases: Mapping[str, Phase], steps: Sequence[Step], tick: int, device: Device | None = None
 ) -> int:
-    """Return the number of launches of some steps on a device; by default on one that is no CPU."""
+    """Return the number of launches of some steps on ``device``; None stands for any GPU."""
     on_cpu = device is not None and device.kind == "cpu"
     units = 0 if device is None else device.compute_units
     phases = {name: one.on(on_cpu, units) for name, one in phases.items()}
@@ -146,7 +146,7 @@ class BoundLaunch:
         return self._changing
 
     def __call__(self, tick: int, values: Mapping[str, int]) -> None:
-        """Enqueue the kernel; of ``values`` it gets those for which it has parameters."""
+        """Enqueue the kernel; ``values`` for which it has no parameter are ignored."""
         changed = {name: values[name] for name in self._changing if name in values}
         if self._each is None:
             self._enqueue(changed, values)
@@ -265,28 +265,29 @@ def scratch_memory(phases: Mapping[str, Phase]) -> dict[str, Scratch]:
     for name, one in phases.items():
         for launch in one.launches:
             for parameter, scratch in launch.scratch.items():
-                place = scratch_name(name, launch, parameter)
-                if found.setdefault(place, scratch) != scratch:
-                    raise ValueError(f"scratch memory {place}: {found[place]} and {scratch}")
+                key = scratch_name(name, launch, parameter)
+                if found.setdefault(key, scratch) != scratch:
+                    raise ValueError(f"scratch memory {key}: {found[key]} and {scratch}")
     return found
 
 
 def scratch_name(phase: str, launch: Launch, parameter: str) -> str:
-    """Return the name of scratch memory: of its phase, kernel and parameter, unless shared."""
+    """Return the name of scratch memory: its shared name, or else PHASE/KERNEL/PARAMETER."""
     own = f"{phase}/{launch.kernel or phase}/{parameter}"
     return launch.scratch[parameter].shared or own
 
 
 FEW_ITEMS = 4
-"""Largest workgroup of long work-items that is smaller than others; above it has no advantage."""
+"""Largest workgroup of `items_of_long` below the usual size; sizes between the two gain nothing."""
 
 
 def items_of_long(items: int, count: int, units: int) -> int:
     """Return the work-items per workgroup of a launch of ``count`` long work-items.
 
-    A power of two, or ``items``, which is the most. Work-items of a warp wait for each other where
-    they take different branches, and the cache of a compute unit holds the data of few of them; so
-    they are spread over all compute units first (docs/design/translated-rules.md has the times).
+    The number is a power of two up to `FEW_ITEMS`, or else ``items``, the usual size. Work-items of
+    a warp wait for each other where they take different branches, and the cache of a compute unit
+    holds the data of only a few work-items. So work-items are spread over all compute units before
+    workgroups get larger (docs/design/translated-rules.md has the times).
     """
     each = -(-count // (GROUPS_A_UNIT * units))
     few = 1 << max(each - 1, 0).bit_length()

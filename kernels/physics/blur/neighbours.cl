@@ -29,7 +29,7 @@ static value_t mean_at(__global const value_t *plane, const int column, const in
     const int count = counted(column, width) + counted(row, height) - 2;
     if (count == 0) return plane[(size_t)row * width + column];  // an image of one pixel
     const exact_t horizontal = neighbour(plane, column + 1, row, width, height) +
-                           neighbour(plane, column - 1, row, width, height);
+                               neighbour(plane, column - 1, row, width, height);
     const exact_t above = horizontal + neighbour(plane, column, row - 1, width, height);
     const exact_t all = above + neighbour(plane, column, row + 1, width, height);
 #if PLANES_ARE_WHOLE

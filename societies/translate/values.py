@@ -65,8 +65,7 @@ class Number:
     known : value, if it follows from the configuration and constants alone (a variable: if it never
         gets another value); None: not known
     literal : whether the text is the value of ``known`` written out
-    offset : the number minus the index of the entry, in a phase that runs once for each entry;
-        None: not known
+    offset : in a phase for each entry, the number minus the entry's index; None: not known
     line : line of the first assignment, if this is a variable
     """
 

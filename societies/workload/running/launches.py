@@ -285,9 +285,8 @@ def items_of_long(items: int, count: int, units: int) -> int:
     """Return the work-items per workgroup of a launch of ``count`` long work-items.
 
     The number is a power of two up to `FEW_ITEMS`, or else ``items``, the usual size. Work-items of
-    a warp wait for each other where they take different branches, and the cache of a compute unit
-    holds the data of only a few work-items. So work-items are spread over all compute units before
-    workgroups get larger (docs/design/translated-rules.md has the times).
+    a warp wait for each other at branches, and the cache of a compute unit holds the data of few:
+    all compute units get work before workgroups grow (times: docs/design/translated-rules.md).
     """
     each = -(-count // (GROUPS_A_UNIT * units))
     few = 1 << max(each - 1, 0).bit_length()

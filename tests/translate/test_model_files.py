@@ -10,7 +10,8 @@ from societies.config.files import FILES, FOLDER, anywhere, as_saved, file_attri
 from societies.errors import ConfigError
 from societies.output import open_results
 from societies.paths import data_directory
-from societies.view.file_view import FileView, Place
+from societies.view.controls import Playing
+from societies.view.file_view import FileView
 from societies.workload.running import registry
 
 SOURCE = '''"""A model for a test."""
@@ -433,7 +434,9 @@ def test_a_saved_configuration_runs_from_any_folder(folder, tmp_path_factory, mo
     monkeypatch.setenv("SOCIETIES_CACHE_DIR", str(folder / "another machine"))
     assert shell("run", elsewhere / "saved.yaml", "--overwrite", *ON) == 2
     assert "walk.py: is not in the folder of this file, and was never" in capsys.readouterr().err
-    (shot,) = FileView(folder / "walk.h5").frames(Place())  # nor does the page of a file execute it
+    (shot,) = FileView(folder / "walk.h5").frames(
+        Playing()
+    )  # nor does the page of a file execute it
     lacks = "shown without what the model declares: "
     said = f"{lacks}{folder / 'mine' / 'walk.py'} was never carried out on this machine"
     assert shot.panes[0].facts["warnings"] == [said]

@@ -434,9 +434,8 @@ def test_a_saved_configuration_runs_from_any_folder(folder, tmp_path_factory, mo
     monkeypatch.setenv("SOCIETIES_CACHE_DIR", str(folder / "another machine"))
     assert shell("run", elsewhere / "saved.yaml", "--overwrite", *ON) == 2
     assert "walk.py: is not in the folder of this file, and was never" in capsys.readouterr().err
-    (shot,) = FileView(folder / "walk.h5").frames(
-        Playing()
-    )  # nor does the page of a file execute it
+    page = FileView(folder / "walk.h5")  # the page of a file does not execute it either
+    (shot,) = page.frames(Playing())
     lacks = "shown without what the model declares: "
     said = f"{lacks}{folder / 'mine' / 'walk.py'} was never carried out on this machine"
     assert shot.panes[0].facts["warnings"] == [said]

@@ -69,7 +69,7 @@ def tree_bytes(size: int, nodes: int, rave: float) -> int:
 
 
 class BatchIntervention(InterventionConfig):
-    """Values of games that are changed for good."""
+    """Values of games that are changed, for good or for some time."""
 
     batch: int = changed_after("batch")
     games: Numbers = changed_copies("games")

@@ -95,7 +95,7 @@ class ConductorConfig(Section):
 
 
 class LaplaceIntervention(InterventionConfig):
-    """Values of plates that are changed for good."""
+    """Values of plates that are changed, for good or for some time."""
 
     step: int = changed_after("step")
     plates: Numbers = changed_copies("plates")

@@ -44,7 +44,7 @@ ALL_PAIRS_AT_MOST = 20_000  # atoms
 
 
 class MolecularDynamicsIntervention(InterventionConfig):
-    """Values of boxes that are changed for good."""
+    """Values of boxes that are changed, for good or for some time."""
 
     step: int = changed_after("step")
     boxes: Numbers = changed_copies("boxes")

@@ -138,7 +138,7 @@ class SceneConfig(Section):
 
 
 class RaytracerIntervention(InterventionConfig):
-    """Values of frames that are changed for good."""
+    """Values of frames that are changed, for good or for some time."""
 
     sample: int = changed_after("sample")
     frames: Numbers = changed_copies("frames")

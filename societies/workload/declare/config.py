@@ -109,7 +109,7 @@ INTERVENTIONS: Any = key((), "Which values are changed, and when")
 
 
 class DayIntervention(InterventionConfig):
-    """Values of societies that are changed for good."""
+    """Values of societies that are changed, for good or for some time."""
 
     day: int = changed_after("day")
     societies: Numbers = changed_copies("societies")
@@ -286,7 +286,7 @@ class DailyConfig(EnsembleConfig):
 
 
 class QuarterIntervention(InterventionConfig):
-    """Values of economies that are changed for good."""
+    """Values of economies that are changed, for good or for some time."""
 
     quarter: int = changed_after("quarter")
     economies: Numbers = changed_copies("economies")

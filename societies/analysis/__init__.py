@@ -1,7 +1,7 @@
 """What does a result show? Statistics, figures and tables from the dataset of a run or a study.
 
-Functions take and return xarray arrays: dimensions that a measure does not use are retained; units
-and meanings are attributes.
+Functions take and return xarray arrays. Dimensions that a measure does not use are retained. Units
+and meanings are attributes of the arrays.
 """
 
 from societies.analysis.accounts import Flows, flows

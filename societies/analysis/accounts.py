@@ -1,6 +1,6 @@
-"""Who paid whom in some ticks of a result, and do the rows and columns add up to 0?
+"""Who paid whom in some ticks of a result, and do the rows and columns of payments add up to 0?
 
-The workload says which payments it has, and who pays and gets them (`Accounts`).
+The workload defines its payments, payers and payees (`Accounts`).
 """
 
 from __future__ import annotations
@@ -35,15 +35,15 @@ OTHERS = ("interventions", "replicates")
 
 @dataclass(frozen=True, eq=False)
 class Flows:
-    """The table of flows of some ticks of one copy.
+    """The table of payments in some ticks of one copy.
 
     Attributes
     ----------
-    copies, copy : what a copy is called, and its number
+    copies, copy : name of the dimension of copies, and the number of the copy
     clock, ticks : what a tick is called, and the first and last one
     unit : unit of the amounts, which are whole numbers
     sectors : names of the columns
-    rows : by name of the row, what each sector gets; what it pays has a minus sign
+    rows : by name of the row, the amount that each sector gets; negative if it pays
     """
 
     copies: str
@@ -66,7 +66,7 @@ def flows(
     ticks: str | int | None = None,
     copy: int | None = None,
 ) -> Flows:
-    """Return the table of flows of some ticks of a result, whose rows and columns add up to 0.
+    """Return the table of payments in some ticks of a result; its rows and columns add up to 0.
 
     Parameters
     ----------
@@ -77,7 +77,7 @@ def flows(
     Raises
     ------
     ConfigError
-        If the workload has no accounts, or the file has no such copy, or not all of the ticks.
+        If the workload has no accounts, or the file lacks the copy or some of the ticks.
     OutputError
         If the file has no payments, or is damaged, or its payments do not add up.
     """

@@ -1,10 +1,10 @@
-"""What are wealth, production and income at the prices of one day, so that only quantities change?
+"""What are wealth, production and income at constant prices, those of one day?
 
-Wealth in the file is valued at today's costs: if tools become cheaper to make, wealth falls though
-no agent owns less. Here quantities of all days are valued at the prices of one day, of the same
-result or of its twin (a Laspeyres quantity index; Laspeyres 1871). Income is a value and has no
-quantities of its own; it is divided by the price index of what is extracted (Paasche 1874), as
-national accounts are.
+Wealth in the file is valued at today's costs: if tools become cheaper to make, wealth falls
+although no agent owns less. Here quantities of all days are valued at the prices of one day of the
+same result or of its twin (a Laspeyres quantity index; Laspeyres 1871). Income has no quantities of
+its own. It is deflated by the price index of extracted units (Paasche 1874), as in national
+accounts.
 """
 
 from __future__ import annotations
@@ -48,16 +48,14 @@ def constant_prices(results: Source, *, day: int, prices_of: Source | None = Non
     day : a recorded day, whose prices are used
     prices_of : the result whose prices are used, such as a twin; default: ``results``
 
-    Returns
-    -------
-    Dataset with ``wealth`` and ``production``, (society, day, agent) float64, util, and the prices:
-    ``price`` (society, resource) util per unit, the mean over agents of the marginal value of one
-    more unit; with devices ``device_price`` (society, device_type, resource) util, the cost of
-    making one by hand with the mean experience, its minutes valued at the mean utility extracted in
-    a minute of that day. ``deflator`` (society, day) 1: the units extracted that day at its own
-    prices, over the same units at those of the chosen day. With ``record.measures`` ``income``
-    (society, day), ``group_income`` (society, day, group) and ``agent_income`` (society, day,
-    agent), util: the income of the day over the deflator.
+    Returns ------- Dataset with ``wealth`` and ``production``, (society, day, agent) float64, util,
+    and the prices: ``price`` (society, resource) util per unit, the mean over agents of the
+    marginal value of one more unit; with devices ``device_price`` (society, device_type, resource)
+    util, the cost of making one by hand with the mean experience, its minutes valued at the mean
+    utility extracted in a minute of the chosen day. ``deflator`` (society, day) 1: the value of the
+    units extracted on a day at its own prices, divided by their value at the prices of the chosen
+    day. With ``record.measures`` ``income`` (society, day), ``group_income`` (society, day, group)
+    and ``agent_income`` (society, day, agent), util: the income of the day divided by the deflator.
 
     Raises
     ------
@@ -121,8 +119,8 @@ def _deflator(results: xr.Dataset, when: str, price: xr.DataArray) -> xr.DataArr
 def price_level(results: Source) -> xr.DataArray:
     """Return the geometric mean over resources of their prices; its fair value is 1.
 
-    The arithmetic mean of the prices (``price_mean``) is above 1 by construction: each swap gives a
-    price x to one of its resources and 1/x to the other, and (x + 1/x) / 2 is at least 1.
+    The arithmetic mean of the prices (``price_mean``) is above 1 by construction: a swap with the
+    price x of one resource has the price 1/x of the other, and (x + 1/x) / 2 is at least 1.
 
     Parameters
     ----------

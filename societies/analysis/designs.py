@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
 
 def as_numbers(values: NDArray[Any]) -> NDArray[np.float64]:
-    """Return values as numbers; texts are numbered in alphabetical order."""
+    """Return values as numbers; each text is replaced by its rank in alphabetical order."""
     if values.dtype.kind in "iufb":
         return values.astype(float)
     return np.unique(values.astype(str), return_inverse=True)[1].astype(float)
@@ -36,8 +36,8 @@ def saltelli(
     """Return the outcomes of complete groups of a Saltelli design, and its order of parameters.
 
     The first and the last point of a group are independent of each other. Each point between them
-    is the first point with one parameter of the last; with second order there follow points that
-    are the last point with one parameter of the first.
+    is the first point with one parameter taken from the last. With second order, points follow
+    that are the last point with one parameter taken from the first.
 
     Raises
     ------

@@ -128,7 +128,7 @@ def new_panels(count: int, *, wide: bool = False) -> tuple[Any, list[Any]]:
 
 
 def label_panel(axes: Any, data: xr.Dataset, title: str, axis: str) -> None:
-    """Write title and labels of a panel whose horizontal axis has the ticks."""
+    """Write title and labels of a panel whose horizontal axis shows ticks."""
     ticks = data[clock_of(data)].values
     axes.set_title(words(title, 60))
     axes.set_ylabel(words(axis))
@@ -138,10 +138,10 @@ def label_panel(axes: Any, data: xr.Dataset, title: str, axis: str) -> None:
 
 
 def meant(cases: Cases, shown: str, *, by_point: bool = False) -> tuple[str, str] | None:
-    """Return texts on the meaning of lines and bands; None if every line shows a single run.
+    """Return texts that explain lines and bands; None if every line shows a single run.
 
-    With ``by_point`` a line has a value for each point of a study. Otherwise a line of several
-    points is their median, and its band has quantiles: points differ by their parameters, so an
+    With ``by_point`` a line has a value for each point of a study. Otherwise a line shows the
+    median of several points and the band their quantiles. Points differ in their parameters, so an
     interval of their mean has no meaning.
     """
     first = next(iter(cases.values()))
@@ -159,7 +159,7 @@ def meant(cases: Cases, shown: str, *, by_point: bool = False) -> tuple[str, str
 
 
 def pooled(cases: Cases) -> str:
-    """Return a text on the mean over all runs of each case."""
+    """Return a text that explains the mean over all runs of each case."""
     counts, points = ([of(data) for data in cases.values()] for of in (_copies, _points))
     if max(counts) < 2:
         return ""
@@ -176,7 +176,7 @@ def _copies(data: xr.Dataset) -> int:
 
 
 def range_of(counts: Sequence[int]) -> int | str:
-    """Return the number that all counts have, or a text with the least and the most."""
+    """Return the common value of all counts, or a text with the smallest and the largest."""
     least, most = min(counts), max(counts)
     return most if least == most else f"{least} to {most}"
 
@@ -202,9 +202,9 @@ def finished(
     cases : results in the figure
     shown : meaning of the bands; "" if no lines have bands
     legend : whether the legend has an entry for each case
-    marks : whether shocks and interventions are marked
+    marks : whether the figure marks shocks and interventions
     by_point : whether a line has a value for each point of a study
-    along : whether the horizontal axis has the ticks
+    along : whether the horizontal axis shows ticks
     apart : whether each case has its own panel
     explained : texts on the meaning of lines and bands; default: those of the copies of the cases
     style : matplotlib's style of the lines
@@ -241,7 +241,7 @@ def finished(
 def marks_among(cases: Cases) -> list[Mark]:
     """Return the marks of all cases; each names its cases unless all cases have the same marks.
 
-    A mark that is called like its case does not name it again.
+    A mark with the same name as its case does not repeat it.
     """
     found = _happened(cases)
     if all(happenings(data) == found for data in cases.values()):
@@ -274,24 +274,24 @@ def _origin(data: xr.Dataset, along: bool) -> str:
 
 
 def longest(cases: Cases) -> xr.Dataset:
-    """Return the case with the latest tick; all panels use its ticks."""
+    """Return the case with the latest tick, whose ticks all panels use."""
     return max(cases.values(), key=lambda data: int(data[clock_of(data)].values[-1]))
 
 
 def unit_of(values: xr.DataArray) -> str:
-    """Return the unit for a label, "" for a quantity without unit."""
+    """Return the unit for a label; "" for a quantity without a unit."""
     unit = str(values.attrs.get("units", "1"))
     return "" if unit == "1" else unit
 
 
 def in_unit(values: xr.DataArray) -> str:
-    """Return the unit in brackets, "" for a quantity without unit."""
+    """Return the unit in brackets; "" for a quantity without a unit."""
     unit = unit_of(values)
     return f"[{unit}]" if unit else ""
 
 
 def titled(name: str, meaning: str) -> str:
-    """Return the title of a variable: its name in words; of a Gini coefficient, what it is of."""
+    """Return the title of a variable: its name in words; for a Gini coefficient its quantity."""
     if name in _TITLES:
         return _TITLES[name]
     if name.startswith("gini") and meaning.startswith("Gini coefficient"):
@@ -306,17 +306,17 @@ def title_of(values: xr.DataArray) -> str:
 
 
 def of_quantity(meaning: str) -> str:
-    """Return the meaning of a Gini coefficient as a label that names the quantity."""
+    """Return a label for a Gini coefficient that names its quantity."""
     return words(meaning.replace("over living agents ", "").replace("Gini coefficient", "Gini"), 60)
 
 
 def legend_inside(axes: Any) -> None:
-    """Draw the legend of a panel where it covers least, on a pale background."""
+    """Draw the legend of a panel where it covers the least, on a pale background."""
     axes.legend(loc="best", fontsize=8.5, frameon=True, framealpha=0.7, edgecolor="none")
 
 
 def meaning_of(values: xr.DataArray) -> str:
-    """Return what a variable says that it is; "" if it does not."""
+    """Return the meaning that a variable states as an attribute; "" if it has none."""
     return str(values.attrs.get("long_name", ""))
 
 

@@ -45,9 +45,9 @@ def draw_effect(
 
     Parameters
     ----------
-    cases : results, of which a study has one for each point; the first is the base
+    cases : results (one for each point of a study); the first is the base
     variables : default: the headline variables of the workload
-    bands : of the mean difference over the pairs
+    bands : kind of the bands, which belong to the mean difference over the pairs
     base : label of the result or point that is the base
     level : of the intervals
     """

@@ -1,4 +1,4 @@
-"""What are the effects of several policies? As a table and as plain data."""
+"""What are the effects of several policies, as a table and as plain data?"""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ class Effects:
     ----------
     base : label of the base
     found : effects by label (`societies.analysis.effect`)
-    warnings : texts on pairs that are none, and on policies that change nothing
+    warnings : warnings of results without pairs and of policies that change nothing
     """
 
     base: str
@@ -62,7 +62,8 @@ def effects_of(
     Parameters
     ----------
     files : results, or a study; the first result or point is the base unless ``base`` names another
-    ticks : whose mean is compared; "": from the first that differs on; None: an effect for each
+    ticks : ticks whose mean is compared; "": all from the first that differs; None: an effect for
+        each tick
     each : an effect for each of ``ticks`` instead of their mean
     """
     with ExitStack() as stack:
@@ -122,5 +123,5 @@ _TEXTS = ("case", "variable", "unit", "window")
 
 
 def digits(value: float | None) -> str:
-    """Return a number with four digits, or a dash where it is missing."""
+    """Return a number with four digits, or a dash if it is missing."""
     return "-" if value is None else f"{value:.4g}"

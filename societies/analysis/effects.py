@@ -1,8 +1,8 @@
 """What is the effect of a policy? The difference between societies with and without it, in pairs.
 
-A pair is a society of the base and the society with the same seed and number in another run: its
-random draws are the same, so that the two differ by the policy alone. The mean of paired
-differences is more precise than the difference of two means by the factor ``precision``.
+A pair is a society of the base and the society with the same seed and number in another run. Both
+have the same random draws and differ by the policy alone. The mean of paired differences is more
+precise than the difference of two means by the factor ``precision``.
 """
 
 from __future__ import annotations
@@ -70,12 +70,12 @@ def effect(
     - ``relative`` with ``relative_low`` and ``relative_high``: effect as a share of the base's mean
     - ``se``: standard error of the mean difference; ``se_unpaired``: that of the difference of two
       means; ``precision``: their ratio
-    - ``pairs``: number of pairs, of a fan that of pasts; ``first``: first tick on which a pair
+    - ``pairs``: number of pairs (for a fan, of pasts); ``first``: first tick on which a pair
       differs, -1 if none does
 
     Its attributes are ``paired`` (1 or 0), ``first`` (first tick on which any series differs) and
-    ``window``. If the draws of the two results differ, they have no pairs: intervals and ``se``
-    are those of two independent samples (Welch).
+    ``window``. If the draws of the two results differ, there are no pairs. Then intervals and
+    ``se`` are those of two independent samples (Welch).
 
     Raises
     ------
@@ -211,7 +211,7 @@ def bootstrap_weights(
 ) -> Reals:
     """Return how often each society is in each bootstrap sample: (sample, society).
 
-    Of a fan samples are drawn from the pasts, with all of their futures.
+    For a fan, a sample consists of pasts with all their futures.
     """
     if pasts is not None:
         numbers, place = np.unique(pasts, return_inverse=True)
@@ -240,7 +240,7 @@ def opened_by_label(files: Sequence[str | PathLike[str]]) -> dict[str, Any]:
 def cases_of_effects(
     opened: Mapping[str, xr.Dataset], base: str | None = None
 ) -> dict[str, xr.Dataset]:
-    """Return the results to compare by label, the base first; a study has one for each point.
+    """Return the results to compare by label, the base first; each point of a study is a result.
 
     Raises
     ------
@@ -276,7 +276,7 @@ def _few(labels: Iterable[str], most: int = 12) -> list[str]:
 
 
 def since_first_difference(cases: Mapping[str, xr.Dataset]) -> slice | None:
-    """Return the ticks from the first on which any result differs from the base; None: none."""
+    """Return all ticks from the first on which a result differs from the base; None if none do."""
     base, *others = cases.values()
     firsts = []
     with warnings.catch_warnings():
@@ -307,7 +307,7 @@ def records(label: str, found: xr.Dataset) -> list[dict[str, Any]]:
 
 
 def for_json(value: Any) -> float | int | None:
-    """Return a number for JSON, which has no NaN and no infinity."""
+    """Return a number, or None for NaN and infinity, which JSON lacks."""
     if isinstance(value, np.integer | int):
         return int(value)
     return float(value) if np.isfinite(value) else None

@@ -2,7 +2,7 @@
 standard deviation.
 
 If a design is too expensive to run (Sobol indices of ten parameters need thousands of points), it
-can be evaluated on an emulator that was fitted to some hundred points.
+can be evaluated on an emulator fitted to a few hundred points.
 """
 
 from __future__ import annotations
@@ -31,8 +31,8 @@ class Emulator:
     low, high : (parameter,) float, least and largest value of each parameter at the points
     outcome : name of the predicted quantity
     units : unit of the outcome
-    q2 : part of the outcome's variance that leave-one-out predictions explain; below about 0.9 the
-        emulator must not be used in place of the model
+    q2 : share of the outcome's variance that leave-one-out predictions explain; below about 0.9
+        the emulator must not replace the model
     """
 
     names: tuple[str, ...]
@@ -46,7 +46,7 @@ class Emulator:
     _scale: float
 
     def predict(self, points: Mapping[str, ArrayLike]) -> xr.Dataset:
-        """Return what is expected at points, and how sure that is.
+        """Return the expected outcome at points and its standard deviation.
 
         Parameters
         ----------
@@ -60,7 +60,7 @@ class Emulator:
         Raises
         ------
         ConfigError
-            If a parameter is missing, unknown, or has another number of values.
+            If a parameter is missing or unknown, or if the numbers of values differ.
         """
         import xarray as xr
 
@@ -98,7 +98,8 @@ class Emulator:
 
         Returns
         -------
-        Dataset as from `societies.analysis.sobol`; its interval covers only the design's error
+        Dataset as from `societies.analysis.sobol`; its intervals cover only the error of the
+        design, not that of the emulator
         """
         import xarray as xr
 
@@ -135,8 +136,8 @@ def emulator(
 ) -> Emulator:
     """Fit a Gaussian process to the outcome of a study's runs.
 
-    Its covariance is Matern's with smoothness 5/2 and a length scale for each parameter, plus
-    noise, since runs of one point differ. scikit-learn fits both by maximum likelihood.
+    The covariance is a Matern kernel with smoothness 5/2 and a length scale for each parameter,
+    plus noise, since runs of one point differ. scikit-learn fits both by maximum likelihood.
 
     Parameters
     ----------

@@ -59,7 +59,7 @@ def export(
 
     ``csv`` and ``parquet`` are long tables: a row for each combination of coordinates, a column for
     each coordinate and each variable. Variables of the same dimensions share a table; a list of
-    events is a table with a row for each event. Numbers have all their digits, missing values are
+    events is a table with a row for each event. Numbers have all their digits; missing values are
     empty. ``netcdf`` is one netCDF-4 file with all variables, their units and attributes, and
     the lists of events as groups. A workload may define further formats (`Workload.export`).
 
@@ -72,7 +72,7 @@ def export(
         The file, if there is one table; else the folder, made if missing. Default: the folder of
         the source, or the current folder for a dataset.
     variables : list of str, or text with commas, optional
-        Names of variables and of lists of events; a name of both selects both. Default: all.
+        Names of variables and of lists of events; a name that both have selects both. Default: all.
     ticks : text, slice or list, optional
         ``"1:300"``, ``"1:300:10"`` (both ends included), ``"10,20"``; default: all.
     overwrite : bool
@@ -182,7 +182,7 @@ def _written(writers: Mapping[Path, Writer], source: Path | None, *, overwrite: 
 
 
 def export_tables(data: xr.Dataset) -> dict[tuple[str, ...], list[str]]:
-    """Return the variables of each table by their dimensions; scalars are in no table."""
+    """Return the variables of each table, by its dimensions; scalars are in no table."""
     found: dict[tuple[str, ...], list[str]] = {}
     for name, variable in data.data_vars.items():
         if variable.dims:
@@ -241,7 +241,7 @@ def export_rows(data: xr.Dataset, dims: tuple[str, ...]) -> Parts:
 
 
 def event_rows(events: xr.Dataset, first: tuple[str, ...] = ()) -> pd.DataFrame:
-    """Return a list of events as rows, some columns first.
+    """Return a list of events as rows, with some columns first.
 
     A column with several values per event becomes several columns: ``recipe_0``, ``recipe_1``.
     """

@@ -1,9 +1,9 @@
-"""How much of what societies differ in was decided before a day, and how much is chance after it?
+"""How much of the differences between societies arose before a day, and how much after it?
 
 A fan has several futures of each past: societies with the same draws up to a day and draws of their
-own afterwards. The variance of an outcome is the sum of that between pasts and that between the
-futures of one past (one-way analysis of variance with random effects; Searle, Casella and
-McCulloch, Variance Components, 1992, chapter 3).
+own afterwards. The variance of an outcome is the sum of the variance between pasts and the variance
+between the futures of one past (one-way analysis of variance with random effects; Searle, Casella
+and McCulloch, Variance Components, 1992, chapter 3).
 """
 
 from __future__ import annotations
@@ -60,11 +60,11 @@ def fan(
     resamples: int = RESAMPLES,
     seed: int = 0,
 ) -> xr.Dataset:
-    """Return how much of the variance of each variable lies between pasts, and after them.
+    """Return the variance of each variable between pasts and between futures of one past.
 
     Parameters
     ----------
-    source : a result with ``fan.futures`` of each of at least two pasts
+    source : a result with at least two pasts and ``fan.futures`` for each
     variables : names of series; default: the headline variables of the workload
     window : ticks whose mean is decomposed, such as ``"301:400"``; default: each tick after the fan
     level, resamples, seed : of the intervals: bootstrap over pasts
@@ -72,10 +72,10 @@ def fan(
     Returns
     -------
     Dataset along ``variable`` and, without a window, the clock: ``past``, the variance between
-    pasts, which is fate on the day of the fan; ``future``, the variance between the futures of one
-    past, which is chance after it; ``share``, the past's share of both, with ``share_low`` and
-    ``share_high``. An estimate of ``past`` below 0 is given as 0. The attributes have the numbers
-    of pasts and futures, and the tick of the fan, by the name of the clock.
+    pasts; ``future``, the variance between the futures of one past, which is due to chance after
+    the day of the fan; ``share``, the past's share of the sum of both, with ``share_low`` and
+    ``share_high``. A negative estimate of ``past`` is set to 0. The attributes are the numbers
+    of pasts and futures, and the tick of the fan under the name of the clock.
 
     Raises
     ------
@@ -223,7 +223,7 @@ def records(found: xr.Dataset) -> list[dict[str, Any]]:
 
 
 def fan_table(found: xr.Dataset) -> Any:
-    """Return a table of rich: of each variable the variances and the share of the past."""
+    """Return a table of rich with the variances and the share of the past for each variable."""
     from rich import box
     from rich.markup import escape
     from rich.table import Table
@@ -257,7 +257,7 @@ def fan_of_file(
 
 
 def draw_fan(cases: Cases, *, variables: Sequence[str] = ()) -> Any:
-    """Draw the futures of each past: median, middle half and middle nine tenths, and the past.
+    """Draw each past, and the median, middle 50 % and middle 90 % of its futures.
 
     Parameters
     ----------

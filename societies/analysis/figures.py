@@ -1,7 +1,8 @@
 """Which figures can be drawn in addition to a run's overview? Each is a function of results.
 
-A figure compares: its first argument has a dataset for each file, or for each value of the key that
-a study varies. Colours are those of Okabe and Ito, which colour-blind people can distinguish.
+A figure compares cases: its first argument has a dataset for each file, or for each value of the
+key that a study varies. Colours are those of Okabe and Ito, which colour-blind people can
+distinguish.
 """
 
 from __future__ import annotations
@@ -80,7 +81,7 @@ def series(cases: Cases, *, variables: Sequence[str] = (), bands: str = INTERVAL
 
 
 def headlines(cases: Cases, *, bands: str = INTERVAL) -> Any:
-    """Draw the headline variables of the workload over time, as an overview of several results."""
+    """Draw the headline variables of the workload over time, an overview of several results."""
     workload = workload_of(next(iter(cases.values())))
     usual = workload.headlines() if workload is not None else ()
     there = _series_of_all(cases)
@@ -218,9 +219,9 @@ def _ridges(axes: Any, label: str, data: xr.Dataset, name: str) -> None:
 
 
 def density(values: NDArray[np.float64], places: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Return the density of values at some places: a Gaussian kernel with Scott's bandwidth.
+    """Return a kernel density estimate at equally spaced places: Gaussian, Scott's bandwidth.
 
-    Of values that are all the same the kernel is one step of the places wide.
+    The bandwidth is at least the distance of two places.
     """
     if not len(values):
         return np.zeros_like(places)

@@ -45,7 +45,7 @@ Reason = Callable[["xr.Dataset"], str]
 
 
 def fitting(cases: Cases) -> list[str]:
-    """Return the figures that can be drawn of results without naming variables."""
+    """Return the figures that can be drawn of results if no variables are named."""
     return [name for name in REASONS if not unfit(name, cases)]
 
 
@@ -55,7 +55,7 @@ def unfit(figure: str, cases: Cases) -> str:
     Parameters
     ----------
     figure : name of the figure
-    cases : dataset of each file, a study as a whole
+    cases : dataset of each file; a study is one dataset
     """
     if figure in ONE_RESULT and len(cases) > 1:
         return f"shows one result, not {len(cases)}"

@@ -1,6 +1,6 @@
 """How unequally is a quantity divided: Gini, Lorenz, Theil, Atkinson, top shares, and mobility?
 
-Every function takes any quantity of agents (income, wealth, consumption, utility) and names it in
+Every function takes a quantity of agents (income, wealth, consumption, utility) and names it in
 the attribute ``long_name`` of the result. Missing values (agents that were removed) are ignored.
 Where a value or the sum is infinite, the result is missing. Other dimensions are retained.
 """
@@ -61,7 +61,7 @@ def gini(data: xr.DataArray, dim: str = "agent") -> xr.DataArray:
 
 
 def lorenz(data: xr.DataArray, dim: str = "agent", *, points: int = POINTS) -> xr.DataArray:
-    """Return the Lorenz curve: the share of the total that each poorest share of agents has.
+    """Return the Lorenz curve: the share of the total held by the poorest agents, by their share.
 
     It is linear between agents, so the area between it and the diagonal is half of the Gini
     coefficient.
@@ -108,8 +108,8 @@ def lorenz(data: xr.DataArray, dim: str = "agent", *, points: int = POINTS) -> x
 def theil(data: xr.DataArray, dim: str = "agent") -> xr.DataArray:
     """Return Theil's index T: the mean of x/m ln(x/m), where m is the mean.
 
-    0 if all have the same, ln n if one of n has all; missing where a value is negative or the sum
-    is 0 (Theil, *Economics and Information Theory*, 1967).
+    It is 0 if all values are equal, ln n if one of n agents has everything; missing where a value
+    is negative or the sum is 0 (Theil, *Economics and Information Theory*, 1967).
 
     Parameters
     ----------
@@ -134,12 +134,13 @@ def within_and_between(data: xr.DataArray, group: xr.DataArray, dim: str = "agen
     """Return the parts of Theil's index T within groups and between their means.
 
     ``between`` is the sum of s_g ln(m_g / m), ``within`` that of s_g T_g, where s_g is the group's
-    share of the total and m_g its mean (Shorrocks, 1980). They add up to ``total``, `theil`.
+    share of the total and m_g its mean (Shorrocks, 1980). Their sum is ``total``, the index of
+    `theil`.
 
     Parameters
     ----------
     data : DataArray with the dimension ``dim``, not negative
-    group : (dim,) the group of each, such as ``agent_group``
+    group : (dim,) group of each agent, such as ``agent_group``
     dim : over whom
 
     Returns
@@ -150,8 +151,8 @@ def within_and_between(data: xr.DataArray, group: xr.DataArray, dim: str = "agen
     Raises
     ------
     ConfigError
-        If there are no values, or one has no group; groups are found by the coordinate ``dim``, if
-        both have it.
+        If there are no values, or one has no group. If both arrays have the coordinate ``dim``, it
+        matches groups to values.
     """
     import xarray as xr
 
@@ -194,10 +195,10 @@ def within_and_between(data: xr.DataArray, group: xr.DataArray, dim: str = "agen
 
 
 def atkinson(data: xr.DataArray, dim: str = "agent", *, epsilon: float = 0.5) -> xr.DataArray:
-    """Return Atkinson's index: the part of the total not needed for equal welfare under equality.
+    """Return Atkinson's index: the share of the total that equality could save at equal welfare.
 
-    ``1 - mean((x/m)^(1 - epsilon))^(1 / (1 - epsilon))``, for epsilon 1 one minus the geometric
-    mean over the mean m (Atkinson, 1970). Missing where a value is negative or the sum is 0.
+    ``1 - mean((x/m)^(1 - epsilon))^(1 / (1 - epsilon))``, for epsilon 1: one minus the geometric
+    mean divided by the mean m (Atkinson, 1970). Missing where a value is negative or the sum is 0.
 
     Parameters
     ----------
@@ -230,8 +231,8 @@ def atkinson(data: xr.DataArray, dim: str = "agent", *, epsilon: float = 0.5) ->
 def top_share(data: xr.DataArray, dim: str = "agent", *, top: float = 0.1) -> xr.DataArray:
     """Return the share of the total that the richest agents have.
 
-    If the part is not a whole number of agents, the next agent counts with the fraction: of 48
-    agents the richest 10 % are four and 0.8 of the fifth.
+    If ``top`` is not a whole number of agents, the next agent counts in part: the richest 10 % of
+    48 agents are four agents and 0.8 of the fifth.
 
     Parameters
     ----------
@@ -260,10 +261,10 @@ def top_share(data: xr.DataArray, dim: str = "agent", *, top: float = 0.1) -> xr
 def mobility(
     data: xr.DataArray, since: int | None = None, dim: str = "agent", *, clock: str | None = None
 ) -> xr.DataArray:
-    """Return the rank correlation between a tick and every other: 1 if all ranks stay the same.
+    """Return the rank correlation of one tick with every other: 1 if all ranks stay the same.
 
-    This is Spearman's coefficient; ties have their mean rank. An agent that is missing at one of
-    the two ticks is left out of their coefficient.
+    It is Spearman's coefficient; tied agents get their mean rank. An agent that is missing at one
+    of two ticks is left out of their coefficient.
 
     Parameters
     ----------

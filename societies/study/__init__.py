@@ -1,4 +1,4 @@
-"""How is a model validated and calibrated: from a model that runs to a model that is believed?"""
+"""How is a model validated and calibrated: from a model that runs to a credible one?"""
 
 from societies.study.simulate import Simulator, simulator
 from societies.study.targets import Targets, load_targets

@@ -30,17 +30,17 @@ MOST_RUNS = 20
 
 @dataclass(frozen=True)
 class Assumptions:
-    """What tests say on the series of a target.
+    """Results of the tests of the series of a target.
 
     Attributes
     ----------
     runs_rejected : share of the seeds whose window means are not in random order (runs test)
-    ergodic_rejected : share of the seeds whose window means are not distributed as the last window
-        means of all seeds (Kolmogorov-Smirnov)
+    ergodic_rejected : share of the seeds whose window means have another distribution than the last
+        window's means over all seeds (Kolmogorov-Smirnov)
     unit_root : share of the seeds for which ADF does not reject a unit root
     not_stationary : share of the seeds for which KPSS rejects stationarity
     warm_up : median over the seeds of the ticks that MSER-5 leaves out, counted from the first
-    modes_p : probability of a distribution over seeds as bumpy as this one if it has one mode
+    modes_p : p value of the hypothesis that the distribution over seeds has one mode
     """
 
     runs_rejected: float
@@ -52,7 +52,7 @@ class Assumptions:
 
     @property
     def problems(self) -> list[str]:
-        """Return what speaks against a mean, one phrase each."""
+        """Return the reasons against a mean over seeds and ticks, a phrase for each."""
         found = []
         if self.runs_rejected > 2 * LEVEL or self.not_stationary > 0.5:
             found.append("not stationary")
@@ -107,8 +107,8 @@ def window_means(rows: Reals) -> Reals:
 def runs_test(x: Reals) -> float:
     """Return the two-sided p value of Wald and Wolfowitz's test of runs around the median.
 
-    With n above and m not above, the number of runs has the mean 2nm / (n + m) + 1 and the
-    variance (mean - 1)(mean - 2) / (n + m - 1), and is nearly normal.
+    With n values above the median and m others, the number of runs has the mean 2nm / (n + m) + 1
+    and the variance (mean - 1)(mean - 2) / (n + m - 1), and is nearly normal.
     """
     from scipy.stats import norm
 
@@ -149,9 +149,9 @@ def _unit_roots(x: Reals) -> tuple[float, float]:
 def mser5(x: Reals) -> int:
     """Return the recorded ticks to leave out at the beginning: White's MSER-5 (1997).
 
-    Of batches of five ticks, as many are left out as make the squared standard error of the mean
-    of the rest least: the sum of its squared deviations over the square of its number. At most
-    half of the series is left out, and nothing of one that is constant.
+    The number of batches of five ticks to leave out minimizes the squared standard error of the
+    mean of the rest: its sum of squared deviations over the square of its length. At most half of
+    the series is left out, and nothing of a constant series.
     """
     batches = x[: len(x) // BATCH * BATCH].reshape(-1, BATCH).mean(1)
     if not len(batches) or np.ptp(x) == 0:
@@ -164,8 +164,9 @@ def mser5(x: Reals) -> int:
 def modes_p(x: Reals, resamples: int = 200, seed: int = 0) -> float:
     """Return the p value of Silverman's test (1981) of one mode against more.
 
-    The least bandwidth of a normal kernel estimate with one mode is compared with those of samples
-    from this estimate, rescaled to the variance of the data. NaN with fewer than 10 values.
+    The smallest bandwidth at which the normal kernel estimate has one mode is compared with those
+    of samples from this estimate, rescaled to the variance of the data. NaN for fewer than 10
+    values.
     """
     if len(x) < 10:
         return np.nan

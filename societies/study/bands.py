@@ -1,4 +1,4 @@
-"""How far is a statistic from its target, in units of what counts as far?"""
+"""How far is a statistic from its target or its band, in units of its scale?"""
 
 from __future__ import annotations
 
@@ -14,9 +14,9 @@ if TYPE_CHECKING:
 
 
 def residuals(targets: Mapping[str, Target], values: Reals) -> Reals:
-    """Return how far statistics are from their targets, in units of their scale: 0 in the band.
+    """Return the deviations of statistics from their targets, in units of their scales.
 
-    Those below are negative.
+    Without a target it is the deviation from the band: 0 inside, negative below.
 
     Parameters
     ----------
@@ -24,7 +24,7 @@ def residuals(targets: Mapping[str, Target], values: Reals) -> Reals:
 
     Returns
     -------
-    (..., statistic) float64; NaN where the statistic is
+    (..., statistic) float64; NaN where the statistic is NaN
     """
     found = np.empty_like(values)
     for i, one in enumerate(targets.values()):
@@ -51,7 +51,7 @@ def ends_of(target: Target) -> tuple[float, float]:
 
 
 def scale_of(target: Target) -> float:
-    """Return the distance that counts 1: given, or half of the band, or the size of its end."""
+    """Return the scale: as given, else half the width of the band, else the size of its end."""
     if target.scale is not None:
         return target.scale
     low, high = ends_of(target)

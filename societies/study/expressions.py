@@ -30,7 +30,7 @@ def parsed(text: str) -> ast.expr:
     Raises
     ------
     ConfigError
-        If it has more than variables, numbers, ``+ - * /`` and parentheses.
+        If it has anything but variables, numbers, ``+ - * /`` and parentheses.
     """
     try:
         tree = ast.parse(text.strip(), mode="eval").body

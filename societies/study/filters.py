@@ -1,4 +1,4 @@
-"""How is a series prepared for a statistic? Logarithms, differences, and what a trend leaves."""
+"""How is a series prepared for a statistic? Logarithms, differences, trends and deviations."""
 
 from __future__ import annotations
 
@@ -19,9 +19,9 @@ WINDOW = 5
 
 
 def series_filter(of: Callable[..., Reals]) -> Callable[..., Reals]:
-    """Add a filter of (copy, tick) series; a shorter result lacks the first ticks.
+    """Register a filter of (copy, tick) series; a shorter result lacks the first ticks.
 
-    Ticks are the recorded ones, which are equally spaced (`filtered`).
+    Ticks are the recorded ones; `filtered` requires that they are equally spaced.
     """
     FILTERS[of.__name__] = of
     return of
@@ -33,7 +33,8 @@ def filtered(x: Reals, ticks: Reals, name: str, options: Mapping[str, Any]) -> R
     Raises
     ------
     ConfigError
-        If the ticks are not equally spaced, except for `log`, or a window is no odd number of them.
+        If the ticks are not equally spaced (except for `log`), or a window is not an odd number of
+        ticks.
     """
     of, own = FILTERS[name], dict(options)
     if of is not log:
@@ -84,7 +85,7 @@ def detrend(x: Reals) -> Reals:
 
 @series_filter
 def smooth(x: Reals, *, window: Annotated[int, Field(gt=0)] = WINDOW) -> Reals:
-    """Centred mean of an odd number of ticks; the ends remain as they are."""
+    """Centred mean of an odd number of ticks; values at the ends are not changed."""
     half, found = window // 2, x.copy()
     if x.shape[1] < window:
         return np.full_like(x, np.nan)

@@ -23,7 +23,7 @@ class Forecast:
     ----------
     horizon : ticks ahead
     model, ar, walk : root mean squared errors, in the unit of the series
-    ar_p, walk_p : two-sided p values of equal errors of the model and of the other
+    ar_p, walk_p : two-sided p values of equal errors of the model and of the other forecast
     """
 
     horizon: int
@@ -35,7 +35,7 @@ class Forecast:
 
 
 def forecasts(model: Reals, data: Reals, at: Reals) -> list[Forecast]:
-    """Return the errors of a model's mean path, of an AR and of a random walk, by horizon.
+    """Return forecast errors of a model's mean path, of an AR and of a random walk, by horizon.
 
     The second half of the data is forecast. The model's forecast of a tick is its mean path; the
     others are fitted to the data up to ``horizon`` ticks before it.
@@ -88,7 +88,8 @@ def ar_forecast(x: Reals, horizon: int) -> float:
 def diebold_mariano(a: Reals, b: Reals, horizon: int) -> float:
     """Return the p value of equal squared errors of two forecasts (Diebold and Mariano, 1995).
 
-    With the correction of Harvey, Leybourne and Newbold (1997) for few errors, and Student's t.
+    It uses the correction of Harvey, Leybourne and Newbold (1997) for small samples and Student's
+    t distribution.
     """
     from scipy.stats import t as student
 

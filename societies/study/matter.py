@@ -40,13 +40,13 @@ LARGEST = 1e6
 
 @dataclass(frozen=True)
 class Matter:
-    """What a change of one key does.
+    """The effect of a change of one key.
 
     Attributes
     ----------
     key, unit, before, after : the key and its two values
     first : first tick on which any series of any twin differs, -1 if none does
-    moved : by series, mean of the twins' differences on the last tick over the base's mean
+    moved : by series, mean difference of the twins on the last tick divided by the base's mean
     """
 
     key: str
@@ -73,13 +73,13 @@ def matter(
     device: str = "auto",
     progress: Progress | None = None,
 ) -> tuple[str, list[Matter], list[str]]:
-    """Change every value key a little in twins; return what differs, and the keys left out.
+    """Change each key a little in twins; return the differences and the keys left out.
 
     Parameters
     ----------
     config, set : configuration, and keys of it to change
     keys : keys to change, or KEY=VALUE; default: all keys whose values may differ within a launch,
-        and all choices, each of whose other words is tried
+        and all keys with a choice of words, of which every other word is tried
     variables : series; default: the headline variables of the workload
     change : relative change of a number, upwards or, where that is not allowed, downwards
     replicates : twins of each change
@@ -235,7 +235,7 @@ def _valid(sweep: Sweep, key: str, values: Sequence[Any]) -> tuple[list[Any], st
 
 
 def matter_table(clock: str, found: Sequence[Matter]) -> Any:
-    """Return a table of rich: the keys without effect last."""
+    """Return a table of rich, with the keys without effect at the end."""
     from rich import box
     from rich.markup import escape
     from rich.table import Table

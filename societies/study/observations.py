@@ -1,4 +1,4 @@
-"""What are the observations of a target, and are those of a file in the order of time?"""
+"""What are the observations of a target, and are the rows of a file in the order of time?"""
 
 from __future__ import annotations
 
@@ -37,14 +37,14 @@ def observations(
 
     Parameters
     ----------
-    statistic : what is computed of them
-    folder : where their file is looked up
-    path : of the section in the document, for messages
+    statistic : statistic that is computed from them
+    folder : folder of their file
+    path : path of the section in the document, for messages
 
     Raises
     ------
     ConfigError
-        If there are none, one is no finite number, or the rows are not in the order of their dates.
+        If there are none, one is not a finite number, or the rows are not in order of time.
     """
     if said.values:
         return np.array(said.values, float)
@@ -73,7 +73,7 @@ def _coarseness(key: str) -> int:
 
 
 def times_of(table: Columns, key: str) -> Times | None:
-    """Return (month, day) of a column of dates, (number,) of one of ticks; None for others."""
+    """Return (month, day) for a column of dates, (number,) for one of ticks; None for others."""
     place = table.keys.index(key)
     values = [row[place] for row in table.rows]
     if key.lower() in TIMES and all(type(one) is int for one in values):
@@ -99,8 +99,8 @@ def _date(value: Value) -> tuple[int, ...] | None:
 def require_order(table: Columns, clocks: Mapping[str, Times]) -> None:
     """Raise ConfigError unless each row is later than the one before, and none is missing.
 
-    Gaps are not looked for if the days of the dates differ, as those of weekdays or of the ends of
-    months do, nor if several columns, such as year and month, number the rows.
+    Missing rows are not looked for if the day of the month varies, as with working days or ends of
+    months, or if several columns, such as year and month, number the rows.
 
     Parameters
     ----------

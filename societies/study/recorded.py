@@ -1,4 +1,4 @@
-"""Does a configuration record what the statistics of targets are made of, and as which dataset?"""
+"""Does a configuration record the variables of the targets' statistics, and as which dataset?"""
 
 from __future__ import annotations
 
@@ -63,7 +63,7 @@ def _hint(variable: str, setup: Setup[Any, Any], there: set[str]) -> str:
 
 
 def require_statistics(targets: Targets, setup: Setup[Any, Any]) -> None:
-    """Raise ConfigError if no run can have the statistics; they are computed of random values."""
+    """Raise ConfigError if no run can have the statistics; a trial uses random values."""
     shape, random = run_shape(setup, Keep(targets.variables)), np.random.default_rng(0)
     sizes = {name: len(one.values) for name, one in shape.coordinates.items()}
     values = {

@@ -1,7 +1,7 @@
-"""How does a model answer for many parameter points at once? As an array of statistics.
+"""Which statistics does a model have at many parameter points? All points run together.
 
-`simulator` is meant for calibrators of other packages, which call a function of parameters: it runs
-all points that it gets in as few launches as possible.
+Calibrators of other packages call a function of parameters: `simulator` makes one. It runs all its
+points in as few launches as possible.
 """
 
 from __future__ import annotations
@@ -78,7 +78,7 @@ class Simulator:
     def require_statistics(self) -> None:
         """Raise ConfigError if no run can have the statistics.
 
-        Runs of points that differ in shape may have other ticks, and are not checked here.
+        Points that differ in shape are not checked here: their runs may have other ticks.
         """
         if not shapes_among(self.sweep, self.keys):
             require_statistics(self.targets, Setup(self.sweep.workload, self.sweep.base))
@@ -150,7 +150,7 @@ class Simulator:
         numbers: NDArray[np.int64],
         progress: Progress | None = None,
     ) -> Iterator[tuple[list[int], xr.Dataset]]:
-        """Yield the results of some runs at a time: their rows, and a dataset along ``run``.
+        """Yield the results of several runs at a time: their rows and a dataset along ``run``.
 
         Row ``r`` is replicate ``r % replicates`` of point ``r // replicates``. Runs that fail are
         left out; `failures` has the reasons.
@@ -197,7 +197,7 @@ class Simulator:
                     progress(done, numbers.size)
 
     def checked(self, points: Sequence[Mapping[str, Any]], copies: int) -> list[Bucket]:
-        """Return the points that can share a launch; those that are not valid fail.
+        """Return the points that can share a launch; invalid points count as failures.
 
         Raises
         ------
@@ -264,7 +264,7 @@ class Simulator:
         return dataset_of(result, run_shape(Setup(workload, bucket.config), self._keep), workload)
 
     def close(self) -> None:
-        """End processes that were started for several devices."""
+        """Stop the worker processes that were started for several devices."""
         if self._executor is not None:
             self._executor.close()
             self._executor = None
@@ -277,7 +277,7 @@ class Simulator:
 
 
 def mean_over_replicates(values: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Return means over the replicates that have a number, as `mean_within`: (point, statistic)."""
+    """Return the means over replicates without NaN, by `mean_within`: (point, statistic)."""
     there = np.isfinite(values)
     low, high = (np.where(there, values, end) for end in (np.inf, -np.inf))
     with np.errstate(invalid="ignore"):
@@ -296,7 +296,7 @@ def simulator(
     workers: int = 0,
     scheduler: str = "",
 ) -> Simulator:
-    """Return a model as a function of parameter points, which runs all points in one launch.
+    """Return a model as a function of parameter points, run in as few launches as possible.
 
     Parameters
     ----------
@@ -330,7 +330,7 @@ def simulator(
 
 
 def sweep_of(config: Any, set: Mapping[str, Any], keys: Sequence[str] = ()) -> Sweep:
-    """Return the base of a study whose points are made later.
+    """Return the base of a study to which points are added later.
 
     Raises
     ------
@@ -352,7 +352,7 @@ def sweep_of(config: Any, set: Mapping[str, Any], keys: Sequence[str] = ()) -> S
 
 
 def shapes_among(sweep: Sweep, keys: Sequence[str]) -> list[str]:
-    """Return the keys whose values cannot share a launch, so that each needs a program."""
+    """Return the keys whose values cannot share a launch: each value needs its own program."""
     data, found = sweep.base.model_dump(), []
     for key in keys:
         try:

@@ -1,4 +1,4 @@
-"""How is a file of targets or of a calibration read, and a file that it names found?"""
+"""How is a file of targets or of a calibration read, and how are files found that it names?"""
 
 from __future__ import annotations
 
@@ -21,12 +21,12 @@ def read_validated(
     find: Callable[[str | os.PathLike[str]], FilePath],
     folder: FilePath = FilePath(),
 ) -> tuple[str, FilePath, Document, M]:
-    """Return name, folder, document and checked contents of a file that need not name its kind.
+    """Return name, folder, document and checked contents of a file; its kind is optional.
 
     Parameters
     ----------
-    source : what ``find`` returns the path of, plain data, or a section of another file
-    model : contents, whose ``workload`` is by default the kind of the file
+    source : a name for which ``find`` returns a path, plain data, or a section of another file
+    model : class of the contents; the default of its ``workload`` is the kind of the file
     folder : folder of the other file
 
     Raises
@@ -48,5 +48,5 @@ def read_validated(
 
 
 def near(folder: FilePath, said: Any) -> Any:
-    """Return the path of a file that stands in a folder, anything else as it is."""
+    """Return the path of a file in a folder; return anything else unchanged."""
     return folder / said if isinstance(said, str) and os.path.isfile(folder / said) else said

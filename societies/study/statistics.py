@@ -1,4 +1,4 @@
-"""What can be said of a series or of a sample in one number? The vocabulary of statistics.
+"""Which statistics summarize a series or a sample in one number?
 
 A statistic takes ``x``, (copy, entry) float64, and returns one number for each copy. It may also
 take ``ticks`` (entry), a second series ``other`` (copy, entry), or ``data`` (value), a column of
@@ -37,7 +37,7 @@ Lag = Annotated[int, Field(ge=0)]
 
 @dataclass(frozen=True, eq=False)
 class Statistic:
-    """A statistic: its function, its unit, what it needs and its options.
+    """A statistic: its function, unit, inputs and options.
 
     Attributes
     ----------
@@ -59,10 +59,10 @@ class Statistic:
         return own.get(self.unit, self.unit)
 
     def __call__(self, x: Reals, sample: bool, options: Mapping[str, Any], **inputs: Any) -> Reals:
-        """Return one number for each copy, (copy,) float64; NaN where there is none.
+        """Return one number for each copy, (copy,) float64; NaN if it cannot be computed.
 
-        Missing entries of a sample (removed agents) are left out, also those of ``other``; a series
-        with a missing tick has no statistic, nor has what holds an infinite value.
+        Missing entries of a sample (removed agents), also those of ``other``, are left out. A
+        series with a missing tick has no statistic; nor has any data with an infinite value.
         """
         given = {name: inputs[name] for name in self.takes}
         both = [x, given["other"]] if "other" in given else [x]
@@ -88,7 +88,7 @@ STATISTICS: dict[str, Statistic] = {}
 
 
 def statistic(unit: str) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
-    """Add a function to the vocabulary under its own name."""
+    """Register a function as a statistic under its own name."""
 
     def add(of: Callable[..., Any]) -> Callable[..., Any]:
         STATISTICS[of.__name__] = _declared(of.__name__, of, unit)
@@ -105,7 +105,7 @@ def _declared(name: str, of: Callable[..., Any], unit: str) -> Statistic:
 
 @cache
 def statistic_named(name: str) -> Statistic:
-    """Return the statistic of a name, of the vocabulary or of another package.
+    """Return the statistic of a name, built in or from another package.
 
     Raises
     ------
@@ -164,10 +164,10 @@ def checked_options(what: str, options: Mapping[str, Any], of: Callable[..., Any
 
 
 def mean_within(x: Reals) -> Any:
-    """Return the mean over the last axis, from the least to the largest value in spite of rounding.
+    """Return the mean over the last axis, kept between the least and the largest value.
 
-    So equal values have exactly this mean: without it the deviations of 0.1, 0.1 and 0.1 would be
-    rounding errors, whose correlations and moments look like any others.
+    So the mean of equal values is exactly this value. Otherwise the deviations of 0.1, 0.1 and 0.1
+    would be rounding errors, whose correlations and moments look like any others.
     """
     return np.clip(x.mean(-1), x.min(-1), x.max(-1))
 
@@ -222,7 +222,7 @@ def quantile(x: Reals, *, q: Probability) -> Any:
 
 @statistic(ONE)
 def share(x: Reals, *, above: float = -np.inf, below: float = np.inf) -> Any:
-    """Share of the entries from ``above`` to ``below``, ends included."""
+    """Share of the entries from ``above`` to ``below``, both included."""
     return ((x >= above) & (x <= below)).mean(1)
 
 
@@ -280,12 +280,12 @@ def spacing(ticks: Reals) -> int:
 
 
 def entries_of(name: str, number: int, ticks: Reals) -> int:
-    """Return the entries of a series that a number of ticks are: the option ``name``.
+    """Return the number of entries of a series in a number of ticks, the option ``name``.
 
     Raises
     ------
     ConfigError
-        If the ticks are not equally spaced, or the number is no multiple of their distance.
+        If the ticks are not equally spaced, or the number is not a multiple of their distance.
     """
     if number == 0:
         return 0
@@ -314,7 +314,8 @@ def correlation(
 ) -> Any:
     """Pearson's correlation of x at t and ``other`` at t + lag.
 
-    Pairs of which either value is ``outliers`` quartile ranges outside its quartiles are left out.
+    Pairs are left out if a value is more than ``outliers`` interquartile ranges outside its
+    quartiles.
     """
     lag = entries_of("correlation: lag", lag, ticks)
     n = max(x.shape[1] - abs(lag), 0)
@@ -336,7 +337,7 @@ def _pearson(a: Reals, b: Reals) -> float:
 
 @statistic(CLOCK)
 def first(x: Reals, ticks: Reals, *, above: float = -np.inf, below: float = np.inf) -> Any:
-    """First tick on which x lies from ``above`` to ``below``; none if it never does."""
+    """First tick on which x lies from ``above`` to ``below``; missing if it never does."""
     there = (x >= above) & (x <= below)
     return np.where(there.any(1), ticks[there.argmax(1)], np.nan)
 
@@ -355,7 +356,7 @@ def trough_tick(x: Reals, ticks: Reals) -> Any:
 
 @statistic(CLOCK)
 def half_life(x: Reals, ticks: Reals) -> Any:
-    """Ticks from the peak until x is at most half of it; none if it never is."""
+    """Ticks from the peak until x is at most half of it; missing if it never is."""
     at = x.argmax(1)
     later = np.arange(x.shape[1]) > at[:, None]
     there = later & (x <= x.max(1, keepdims=True) / 2)
@@ -367,7 +368,7 @@ def half_life(x: Reals, ticks: Reals) -> Any:
 
 @statistic(ONE)
 def tail_exponent(x: Reals, *, top: Part = 0.1) -> Any:
-    """Hill's exponent of the ``top`` part of the values, which must be positive."""
+    """Hill's exponent of the largest values, the part ``top`` of all; they must be positive."""
     ordered = np.sort(x, 1)[..., ::-1]
     k = max(1, int(top * x.shape[1] + 1e-9))  # 0.29 * 100 is 28.999999999999996
     if k >= x.shape[1]:
@@ -386,7 +387,7 @@ def gini(x: Reals) -> Any:
 
 @statistic(ONE)
 def top_share(x: Reals, *, top: Part = 0.1) -> Any:
-    """Share of the total that the largest ``top`` part of the values has, to a whole number."""
+    """Share of the largest values in the total; their number, ``top`` of all, is rounded."""
     k = max(1, round(top * x.shape[1]))
     ordered = np.sort(x, 1)
     return ordered[..., -k:].sum(1) / ordered.sum(1)

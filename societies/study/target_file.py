@@ -1,4 +1,4 @@
-"""What may a file of targets say, and which of its targets contradict themselves?"""
+"""Which keys may a file of targets have, and which of its targets contradict themselves?"""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ def name_and_options(said: Choice) -> tuple[str, dict[str, Any]]:
     Raises
     ------
     ConfigError
-        If it is no single name with a section of options.
+        If it is not a single name with a section of options.
     """
     if isinstance(said, str):
         return said, {}
@@ -48,7 +48,7 @@ class DataColumn(Section):
 
 
 class Target(Section):
-    """A statistic and the band in which it should be."""
+    """A statistic and the band in which it should lie."""
 
     of: str = key(..., "Variable, or an expression of variables: rate - inflation", examples=["x"])
     at: dict[str, Any] = key({}, "Entry of each further dimension: {source: tool}")
@@ -95,7 +95,7 @@ class TargetsConfig(WorkloadConfig, Case):
     cases: dict[str, Case] = key({}, "Cases by name, each with base and statistics")
 
     def conflicts(self) -> Any:
-        """Yield what no case uses, and what is wrong with each target."""
+        """Yield keys that no case uses, and the mistakes of each target."""
         unused = self.model_fields_set & Case.model_fields.keys() - {"statistics"}
         for name in unused if self.cases else ():
             yield Conflict((name,), "has no use where there are cases; name it in each of them")
@@ -111,7 +111,7 @@ class TargetsConfig(WorkloadConfig, Case):
 
 
 def wrong(target: Target) -> list[tuple[Path, str]]:
-    """Return what is wrong with a target: (path, message)."""
+    """Return the mistakes of a target: (path, message)."""
     found: list[tuple[Path, str]] = []
 
     def checks(path: Path, check: Any) -> None:

@@ -1,4 +1,4 @@
-"""Which statistics must a model show? A file of targets has a configuration, and bands."""
+"""Which statistics must a model have? A file of targets has a configuration and bands."""
 
 from __future__ import annotations
 
@@ -72,14 +72,14 @@ class Targets:
         return tuple(dict.fromkeys(name for text in texts for name in variables_in(text)))
 
     def refused(self, name: str, key: str, message: str) -> ConfigError:
-        """Return the error on a key of a target."""
+        """Return the error for a key of a target."""
         path = (*self.place, "statistics", name, key)
         return config_error([Problem(self.document.place(path), path, message)])
 
     def evaluate(self, data: xr.Dataset) -> Reals:
         """Return the statistics of every copy in a dataset: (copy, statistic) float64.
 
-        A statistic that cannot be computed (missing ticks, no such tick) is NaN.
+        A statistic that cannot be computed, for example for missing ticks, is NaN.
 
         Raises
         ------
@@ -104,7 +104,7 @@ class Targets:
         return f"\nthis case is for results of a run with {keys}"
 
     def series(self, name: str, data: xr.Dataset, *, ticks: bool = True) -> Any:
-        """Return the series of a target: (copy, entry) values, (entry,) ticks, unit, is a sample.
+        """Return a target's series: (copy, entry) values, (entry,) ticks, unit, whether a sample.
 
         Parameters
         ----------
@@ -249,8 +249,8 @@ def load_targets(
     Parameters
     ----------
     source : a YAML file, the name of a shipped one (``economy``), plain data, or a file's section
-    only : name of the one case that is wanted
-    folder : where files are searched that plain data or a section name
+    only : name of the only case to return
+    folder : folder of the files that plain data or a section name
 
     Raises
     ------

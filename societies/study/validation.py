@@ -1,4 +1,4 @@
-"""Does a model have the statistics that it should have? A verdict on each target, of many seeds."""
+"""Does a model have the statistics that it should? A verdict on each target over many seeds."""
 
 from __future__ import annotations
 
@@ -38,18 +38,18 @@ POINTS = {PASS: 1.0, WARN: 0.5, FAIL: 0.0}
 
 @dataclass(frozen=True, eq=False)
 class Verdict:
-    """A statistic of many seeds, compared with its band.
+    """A statistic over many seeds, compared with its band.
 
     Attributes
     ----------
-    case, name, unit : of the statistic
+    case, name, unit : case, name and unit of the statistic
     verdict : PASS, WARN or FAIL
     values : (seed,) the statistic of every seed; NaN where it cannot be computed
     mean, sd : over the seeds that have a number
     low, high : ends of the interval of the mean (Student's)
     share : share of all seeds in the band
     failed : seeds without a number
-    distance : of the mean from the band or the target, in units of the scale
+    distance : distance of the mean from the target, or else from the band, in units of the scale
     tests, errors : tests of the series, and errors of forecasts, if asked for
     """
 
@@ -135,7 +135,7 @@ class Validation:
 
 
 def score(verdicts: Sequence[Verdict]) -> float:
-    """Return the weighted mean of the points of verdicts."""
+    """Return the weighted mean of the scores of verdicts."""
     weights = [one.target.weight for one in verdicts]
     if not sum(weights):
         return 1.0
@@ -160,11 +160,11 @@ def validate(
     Parameters
     ----------
     targets : a targets file, the name of a shipped one, or its contents
-    results : a result or study that exists; default: the configuration of the targets is run. The
-        points of a study are judged one by one
+    results : an existing result or study, whose points are judged one by one; default: the
+        configuration of the targets is run
     case : name of the only case to judge
-    base, set : another configuration than that of the targets, and keys of it to change
-    replicates : seeds, which share a launch; default: those of the targets, or 20
+    base, set : configuration in place of that of the targets, and keys of it to change
+    replicates : number of seeds, run in one launch; default: that of the targets, or 20
     level : level of the intervals of the mean
     tests : also test whether a mean over seeds and ticks may be taken
 
@@ -175,7 +175,7 @@ def validate(
     Raises
     ------
     ConfigError
-        If the targets are not valid, or the results lack a variable or ticks of them.
+        If the targets are not valid, or the results lack one of their variables or ticks.
     """
     require_level(level)
     own: list[Targets]

@@ -26,7 +26,7 @@ class EconomyConfig(EconomyKeys):
         return economy_conflicts(self)
 
     def conflicts_in_turn(self, configs: Sequence[Any]) -> Iterator[Conflict]:
-        """Yield numbers that get too large in a society that has these parameters in turn."""
+        """Yield numbers that get too large in a society with these parameters one after another."""
         return too_large_in_turn(configs)
 
     def warnings(self) -> Iterator[Conflict]:
@@ -40,9 +40,9 @@ class EconomyConfig(EconomyKeys):
         yield from idle_warnings(self)
 
     def idle(self) -> Iterator[tuple[str, str]]:
-        """Yield what waits for trade, devices or swaps, and what all groups have of their own."""
+        """Yield keys without effect at any time of this run, and why."""
         return idle(self)
 
     def asleep(self) -> Iterator[tuple[str, str]]:
-        """Yield parts of policies that wait for other parts."""
+        """Yield keys of policies without effect until another key changes, and why."""
         return asleep(self)

@@ -21,9 +21,9 @@ Config = TypeVar("Config", bound=EconomyKeys)
 
 
 def envelope(configs: Sequence[Config]) -> Config:
-    """Return a configuration whose bounds hold for each of these, and for all of them in turn.
+    """Return a configuration whose bounds hold for each of these, and for a run through them.
 
-    It serves to compute bounds; it need not be valid for a run.
+    It is only for computing bounds and need not be valid for a run.
     """
     first = configs[0]
 
@@ -59,7 +59,7 @@ def envelope(configs: Sequence[Config]) -> Config:
 
 
 def units_a_day(config: EconomyKeys) -> int:
-    """Return more units than an agent can extract in a day."""
+    """Return an upper limit of the units that an agent can extract in a day."""
     # An empty list is reported elsewhere.
     least = min(_numbers(config, "extraction", "min_effort"), default=1.0)
     return math.floor(config.day_length * largest_factor(config) / least) + 2
@@ -76,18 +76,18 @@ def largest_factor(config: EconomyKeys) -> float:
 
 
 def largest_holding(config: EconomyKeys) -> int:
-    """Return more units than an agent will ever hold.
+    """Return an upper limit of the units of a resource that an agent ever holds.
 
-    It is at most everything that all agents extract in all days, and what they begin with. Units
-    are consumed, so it is also at most `CONCENTRATION` times what one agent extracts while units
-    last, and what all begin with. It is at least `ALWAYS_TABLED`.
+    A holding is at most the endowments of all agents plus all that they extract in all days. Units
+    are consumed; so the second term is also limited to `CONCENTRATION` times what one agent
+    extracts in a unit's lifetime. The bound is at least `ALWAYS_TABLED`.
     """
     most = min(config.agents * config.days * units_a_day(config), CONCENTRATION * _stock(config))
     return max(most + config.agents * _endowment(config), ALWAYS_TABLED)
 
 
 def random_words(config: EconomyKeys) -> int:
-    """Return more words than consumption will draw from an agent's stream in the whole run."""
+    """Return an upper limit of the random words that consumption draws from an agent's stream."""
     stocks = USUAL_CONCENTRATION * (_stock(config) + config.resources * _endowment(config))
     return config.days * (stocks + 32 * config.resources)
 

@@ -1,7 +1,7 @@
 """Which keys of an economy's configuration contradict each other?
 
-The type of a key checks its value alone. A contradiction names the key that is reported and the
-keys that it depends on; it is not reported if one of those already has an error of its own.
+The type of a key checks its value alone. A contradiction names the reported key and the keys that
+it depends on. It is not reported if one of these already has an error of its own.
 """
 
 from __future__ import annotations
@@ -368,7 +368,7 @@ def _record_conflicts(config: EconomyKeys) -> Iterator[Conflict]:
 
 
 def economy_warnings(config: EconomyKeys) -> Iterator[Conflict]:
-    """Yield days after the run's last day: a mistake, or the days were reduced for a trial run."""
+    """Yield days after the run's last day: a mistake, unless `days` was reduced for a trial."""
     days = config.days
     for s, shock in enumerate(config.shocks):
         if shock.day > days:

@@ -37,7 +37,7 @@ A_DEVICE = (
 MAX_DEVICE_EFFORT = "Effort for making one device without any experience"
 MIN_DEVICE_EFFORT = "Effort for making one device at full experience; at most max_effort"
 MAX_DEVICE_EXPERIENCE = (
-    "Experience in making a device at which effort is lowest; what exceeds it is lost"
+    "Experience in making a device at which effort is lowest; any excess is lost overnight"
 )
 
 
@@ -54,7 +54,7 @@ class DevicesMarketConfig(Section):
     )
     attempts: int = shape(
         4,
-        "Deals that a pair may try in one meeting",
+        "Sales that a pair may try in one meeting",
         "1/meeting",
         ge=1,
         le=MOST_ATTEMPTS,
@@ -62,7 +62,7 @@ class DevicesMarketConfig(Section):
     )
     memory: int = shape(
         5,
-        "Prices remembered of each device, and days that a partner's deals are remembered",
+        "Number of prices of each device, and of days of a partner's sales, that agents remember",
         "events, day",
         ge=2,
         le=LONGEST_MEMORY,
@@ -70,21 +70,21 @@ class DevicesMarketConfig(Section):
     )
     production_memory: int = shape(
         5,
-        "Days that an agent remembers how many of each device it made",
+        "Days for which an agent remembers how many of each device it made",
         "day",
         ge=1,
         le=LONGEST_MEMORY,
     )
     days_to_hold: Positive = value(
         2.0,
-        "An agent that owns devices for more than this many days of use wants no more of them",
+        "An agent that owns this many days of use of devices wants no more of them",
         "day",
     )
 
 
-_FACTOR = "Factor of speed: how much {} speeds {}"
+_FACTOR = "Factor by which {} speeds up {}"
 _LIFETIME = "Minutes of use until {} is worn out"
-_PRACTICE = "Experience for each {} made, without a device that makes it"
+_PRACTICE = "Experience gained for each {} made by hand; with a device it is divided by its factor"
 
 
 def _by_type(defaults: tuple[float, ...], meanings: list[str], unit: str) -> list[Any]:
@@ -114,7 +114,7 @@ _practice = _by_type(
 
 
 class DeviceFactorConfig(Section):
-    """How many times faster work with a device is."""
+    """By which factor a device speeds up work."""
 
     tool: MoreThanOne = _factors[0]
     machine: MoreThanOne = _factors[1]
@@ -147,20 +147,20 @@ class DevicePracticeConfig(Section):
 
 
 class DeviceConfig(Section):
-    """What devices are made of, what making one takes, and what it brings."""
+    """What devices are made of, the effort of making one, and its benefits."""
 
     resources_in_tool: int = shape(
         DEFAULT_RESOURCES_IN_TOOL,
-        "Number of different resources, one unit each, that a tool is made of; fewer than the "
-        "resources; if not given, 5 or all but one, whichever is fewer",
+        "Number of resources in a tool, one unit of each; less than the number of resources. "
+        "Default: 5 or all but one, whichever is fewer",
         "resources",
         ge=1,
         le=MOST_RESOURCES,
     )
     components: int = shape(
         DEFAULT_COMPONENTS,
-        "Number of different devices of the type below that any higher device is made of; at most "
-        "the number of resources; if not given, 6 or that, whichever is fewer",
+        "Number of different devices of the type below in each higher device; at most the number "
+        "of resources. Default: 6 or that number, whichever is smaller",
         "devices",
         ge=2,
         le=MOST_RESOURCES,
@@ -173,21 +173,23 @@ class DeviceConfig(Section):
     )
     min_held_experience: NotNegative = value(
         2.0,
-        "Least experience of an agent that buys or owns a device: it learns by taking it apart",
+        "Least experience of an agent that buys or owns a device, from which it learns",
         "1",
     )
     daily_decay: NotNegative = value(
         3.0, "Minutes of use that an unused device loses every night", "min/day"
     )
     factor: DeviceFactorConfig = value(
-        DeviceFactorConfig(), "How much faster work is, by type", symbol="device_factor"
+        DeviceFactorConfig(),
+        "By which factor devices speed up work, by type",
+        symbol="device_factor",
     )
     lifetime: DeviceLifetimeConfig = value(
         DeviceLifetimeConfig(), "Minutes of use, by type", symbol="device_lifetime"
     )
     experience_for_making: DevicePracticeConfig = value(
         DevicePracticeConfig(),
-        "Experience for each device made, by type",
+        "Experience gained for each device made, by type",
         symbol="device_experience_for_making",
     )
 
@@ -197,28 +199,33 @@ class InventionConfig(Section):
 
     tool_probability: NotNegative = value(
         0.000075,
-        "Probability a day of inventing a tool, for each unit of experience with its resources",
+        "Probability per day of inventing a tool, for each unit of experience with the resources "
+        "tried",
         "1/unit extracted",
     )
     device_probability: NotNegative = value(
         0.00125,
-        "Probability a day of inventing a higher device, for each experience with its components",
+        "Probability per day of inventing a higher device, for each unit of experience in making "
+        "the components tried",
         "1",
     )
     banned_of: int = value(
         -1,
-        "Resource whose devices no agent can invent, though it tries; -1: none",
+        "Resource whose devices cannot be invented: attempts fail; -1: none",
         "index",
         ge=-1,
         le=MOST_RESOURCES - 1,
         usual=(-1, "resources"),
     )
     min_held: From0 = value(
-        3, "An agent experiments only with resources of which it holds more than this", "units"
+        3,
+        "Besides the two resources that it knows best, an agent tries only those of which it holds "
+        "more than this",
+        "units",
     )
     min_made_for_device_maker: From0 = value(
         5,
-        "A device that makes devices is of use to an agent that made more than this many of them "
-        "within production_memory, for each one it owns and the new one",
+        "An agent wants a device that makes devices only if it made more than this many devices, "
+        "times the number of makers it would then own, within production_memory",
         "devices",
     )

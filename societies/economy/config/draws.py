@@ -12,18 +12,18 @@ PREFIX = "draws"
 
 
 class DrawsConfig(Section):
-    """Where random numbers come from."""
+    """Where each day's random numbers begin."""
 
     synchronized: bool = value(
         False,
-        "Whether every day's draws begin at a position that the day alone determines, however many "
-        "were made before, so that twins share more of their random numbers",
+        "Whether the position of a day's first draw depends on the day alone, not on the number of "
+        "earlier draws; then twins share more of their random numbers",
         symbol="synchronized_draws",
     )
 
 
 def synchronizes(config: Any) -> bool:
-    """Return whether draws are synchronized at any time, or may be by a table or intervention."""
+    """Return whether draws are synchronized, or could be by a table or an intervention."""
     if config.draws.synchronized:
         return True
     return any(name.startswith(f"{PREFIX}.") for name in changed_keys(config))

@@ -14,7 +14,7 @@ class FanConfig(Section):
 
     day: int = shape(
         0,
-        "Last day with common draws: from the next one on every society has its own",
+        "Last day with common draws; from the next day on each society has draws of its own",
         "day",
         symbol="fan_day",
         ge=0,
@@ -22,14 +22,14 @@ class FanConfig(Section):
     )
     futures: From0 = shape(
         0,
-        "Societies in a row that have the same past; 0: each has a past of its own",
+        "Number of consecutive societies with the same past; 0: each has a past of its own",
         "societies",
         symbol="futures",
     )
 
 
 def fan_conflicts(config: Any) -> Iterator[Conflict]:
-    """Yield an error if day or futures are missing, or the societies do not fill whole fans."""
+    """Yield an error if `day` or `futures` is missing, or if a fan would be incomplete."""
     fan = config.fan
     if not fan.futures:
         if fan.day:

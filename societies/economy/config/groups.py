@@ -79,14 +79,14 @@ class GroupConfig(Section):
     )
     count: int | None = key(
         None,
-        "Number of agents; the counts of all groups add up to agents",
+        "Number of agents; the counts of all groups add up to `agents`",
         "agents",
         ge=1,
         le=LARGEST_INTEGER,
     )
     share: float | None = key(
         None,
-        "Fraction of the agents, instead of count; the shares of all groups add up to 1",
+        "Fraction of the agents, instead of `count`; the shares of all groups add up to 1",
         "1",
         gt=0,
         le=1,
@@ -101,7 +101,7 @@ class GroupConfig(Section):
     endowment: EndowmentOverrides | None = key(None, "Keys of endowment that differ in this group")
     trade_power: float = tabulated(
         1.0,
-        "Bargaining power: the price moves towards what the stronger partner wants",
+        "Bargaining power in swaps: the price is nearer to what the stronger partner wants",
         "1",
         gt=0,
         le=LARGEST_REAL,
@@ -109,11 +109,11 @@ class GroupConfig(Section):
     device: DeviceOverrides | None = key(None, "Keys of device that differ in this group")
     device_trade_power: Positive = tabulated(1.0, "Bargaining power in device trade", "1")
     inventiveness: Positive = tabulated(
-        1.0, "How many times likelier inventions are to an agent of this group", "1"
+        1.0, "Factor on the probability that an agent of this group invents", "1"
     )
     transfer_share: float = tabulated(
         0.0,
-        "Share of the fund of taxes that the members get every evening, in equal parts",
+        "Share of the tax fund that is divided equally among the members every evening",
         "1",
         ge=0,
         le=1,

@@ -1,4 +1,4 @@
-"""Which values of an economy have no effect, because of what else its configuration says?"""
+"""Which values of an economy have no effect because of other values of its configuration?"""
 
 from __future__ import annotations
 
@@ -81,7 +81,7 @@ def asleep(config: Any) -> Iterator[tuple[str, str]]:
 
 
 def idle_warnings(config: Any) -> Iterator[Conflict]:
-    """Yield values of all agents in whose place every group has its own number."""
+    """Yield values that have no effect because every group has its own."""
     for section, key in _set_by_groups(config):
         field = type(getattr(config, section)).model_fields[key]
         said = getattr(getattr(config, section), key)

@@ -1,8 +1,8 @@
 """Which keys does an economy's YAML file have, with which unit, range and meaning?
 
-Defaults are those of the model's research configuration (docs/model.md). A key that is a `value`
-or a `shape` is one line: kernels and reference read it by its name. The keys of a section are in
-the file that the section is imported from.
+Defaults are those of the model's research configuration (docs/model.md). Kernels and reference
+read a `value` or a `shape` by its name. The keys of a section are in the file from which it is
+imported.
 """
 
 from __future__ import annotations
@@ -98,17 +98,19 @@ Numeraire = Annotated[
 
 Removable = Literal["resource", "agent"]
 WHAT_IS_REMOVED = "What is removed"
-WHICH = "Which one, counted from 0, or random"
+WHICH = "Number of the resource or agent, counted from 0; random: a drawn one"
 HOLDINGS = (
-    "Whether agents keep what they hold and know of a removed resource (default keep); a removed "
-    "agent always loses everything"
+    "Whether agents keep their holdings and experience of a removed resource (default: keep); a "
+    "removed agent always loses everything"
 )
 
 
 class ShockConfig(Section):
-    """Something that is taken out of the society for good."""
+    """A resource or an agent that is removed for good."""
 
-    day: From0 = key(..., "At the end of this day; 0: before the first day", "day", examples=[0])
+    day: From0 = key(
+        ..., "Day at whose end it is removed; 0: before the first day", "day", examples=[0]
+    )
     remove: Removable = key(..., WHAT_IS_REMOVED, examples=["resource"])
     index: Index = key(..., WHICH, "index", examples=["random"])
     holdings: Literal["keep", "lose"] | None = key(None, HOLDINGS)
@@ -120,18 +122,18 @@ class ShockConfig(Section):
 
 
 class EconomyIntervention(InterventionConfig):
-    """Values that are changed, in all societies or in some; or what is removed in all."""
+    """A change of values in all or some societies, or a removal in all of them."""
 
     day: int = changed_after("day")
     group: str | None = key(
-        None, "Name of the group whose values change; default: values of all agents"
+        None, "Name of the group whose values change; default: those of all agents"
     )
     agents: ListOf[From0] = key(
         (),
-        "Numbers of the agents whose values change, instead of `group`: all of some groups",
+        "Numbers of the agents whose values change, instead of `group`; they must be whole groups",
         "index",
     )
-    remove: Removable | None = key(None, f"{WHAT_IS_REMOVED}, as by a shock, instead of `set`")
+    remove: Removable | None = key(None, f"{WHAT_IS_REMOVED}, as by a shock; instead of `set`")
     index: Index | None = key(None, WHICH, "index")
     holdings: Literal["keep", "lose"] | None = key(None, HOLDINGS)
     societies: Numbers = changed_copies("societies")
@@ -141,52 +143,56 @@ class TradeLogConfig(Section):
     """Days on which every single trade is recorded."""
 
     days: Ticks = key(
-        (), "Days whose trades are recorded; each takes the reference one more day", "day"
+        (),
+        "Days whose trades are recorded; the slow reference computes each such day again",
+        "day",
     )
-    societies: From1 = key(1, "In how many societies, the first ones", "societies")
+    societies: From1 = key(
+        1, "Number of societies whose trades are recorded, from the first on", "societies"
+    )
 
 
 class EconomyRecord(Section):
     """How much detail the output file holds."""
 
-    society: From1 = key(1, "Record the society's series every this many days", "day")
-    agent: From0 = key(0, "Record every agent every this many days; 0: never", "day")
+    society: From1 = key(1, "Days between two records of the society's series", "day")
+    agent: From0 = key(0, "Days between two records of every agent; 0: never", "day")
     agent_resource: From0 = key(
-        0, "Record every agent's every resource every this many days; 0: never", "day"
+        0, "Days between two records of every agent and resource; 0: never", "day"
     )
     device: From0 = key(
         1,
-        "Record how many agents know each device every this many days; 0: never; of no effect "
+        "Days between two records of how many agents know each device; 0: never; of no effect "
         "without devices",
         "day",
     )
     checkpoint: Interval = key(
         "auto",
-        "Save the full state, from which a run can be resumed, every this many days; 0 or "
-        "never: not at all; auto: 50, or more where it is large",
+        "Days between two checkpoints, from which a run can be resumed; 0 or never: none; auto: "
+        "50, or more if the state is large",
         "day",
     )
     keep: Ticks = KEEP
     measures: bool = shape(
         False,
-        "Record prices, income, consumption and wealth every day, their Gini coefficients and top "
-        "shares; nothing else in the file depends on it",
+        "Record prices, income, consumption and wealth every day, with Gini coefficients and top "
+        "shares; the rest of the file stays the same",
     )
     numeraire: Numeraire = key(
         "any",
-        "Resource in whose units prices are recorded, counted from 0; any: units of whatever was "
-        "received",
+        "Resource in whose units prices are recorded, counted from 0; any: units of whatever "
+        "resource was received",
         "index",
     )
     network: Ticks = key(
-        (), "Days of which it is recorded who gave how much to whom, in all societies", "day"
+        (), "Days on which it is recorded who gave how much to whom, in all societies", "day"
     )
     trade_log: TradeLogConfig = key(
-        TradeLogConfig(), "Every single trade of chosen days, of resources and of devices"
+        TradeLogConfig(), "Every single trade of resources and devices on chosen days"
     )
     input_output: bool = key(
         False,
-        "Record what went into what on the last day: resources, minutes of devices, labour",
+        "Record the input-output matrix of the last day: resources, minutes of devices, labour",
     )
 
 
@@ -196,7 +202,7 @@ class EconomyKeys(WorkloadConfig):
     workload: Literal["economy"] = key("economy", "What the file configures")
     agents: From1 = shape(
         48,
-        "Number of agents in a society, or a CSV file with a row for each",
+        "Number of agents in a society, or a CSV file with a row for each agent",
         "agents",
         nearly="an intervention with 'remove: agent' takes one out",
     )
@@ -217,27 +223,33 @@ class EconomyKeys(WorkloadConfig):
     first_society: int = FIRST_SOCIETY
     trade: bool = shape(
         True,
-        "Whether agents trade, resources as well as devices",
+        "Whether agents trade resources and devices",
         nearly="trading.min_surplus=1e12 ends all swaps of resources, though not sales of devices",
     )
     devices: Literal["none", "tools", "all"] = key("none", "Which devices agents may invent")
-    utility: UtilityConfig = key(UtilityConfig(), "How much a unit is worth")
-    extraction: ExtractionConfig = key(ExtractionConfig(), "How many minutes a unit takes")
+    utility: UtilityConfig = key(UtilityConfig(), "How much a unit of a resource is worth")
+    extraction: ExtractionConfig = key(
+        ExtractionConfig(), "How many minutes the extraction of a unit takes"
+    )
     consumption: ConsumptionConfig = key(ConsumptionConfig(), "How fast holdings disappear")
-    endowment: EndowmentConfig = key(EndowmentConfig(), "What agents begin with")
+    endowment: EndowmentConfig = key(EndowmentConfig(), "What agents hold before the first day")
     trading: TradingConfig = key(TradingConfig(), "How the resource market works")
     devices_market: DevicesMarketConfig = key(DevicesMarketConfig(), "How devices are traded")
-    device: DeviceConfig = key(DeviceConfig(), "What devices take and bring")
+    device: DeviceConfig = key(DeviceConfig(), "Costs and benefits of devices")
     invention: InventionConfig = key(InventionConfig(), "How likely inventions are")
-    groups: ListOf[GroupConfig] = key((), "Groups of unlike agents; empty: all are alike")
-    policies: PoliciesConfig = key(
-        PoliciesConfig(), "Taxes in kind, transfers of what they bring, and limits of trade"
+    groups: ListOf[GroupConfig] = key(
+        (), "Groups of agents, each with parameters of its own; empty: all agents share them"
     )
-    rules: RulesConfig = key(RulesConfig(), "Functions of Python files that replace rules")
-    shocks: ListOf[ShockConfig] = key((), "What is removed from the society, and when")
+    policies: PoliciesConfig = key(
+        PoliciesConfig(), "Taxes in kind, transfers of their revenue, and limits of trade"
+    )
+    rules: RulesConfig = key(
+        RulesConfig(), "Functions in Python files that replace rules of the model"
+    )
+    shocks: ListOf[ShockConfig] = key((), "Agents or resources that are removed, and when")
     interventions: ListOf[EconomyIntervention] = INTERVENTIONS
-    fan: FanConfig = key(FanConfig(), "Many futures of one past")
-    draws: DrawsConfig = key(DrawsConfig(), "Where random numbers come from")
+    fan: FanConfig = key(FanConfig(), "Several societies with the same past and different futures")
+    draws: DrawsConfig = key(DrawsConfig(), "Where each day's random numbers begin")
     record: EconomyRecord = key(EconomyRecord(), "How much detail the output file holds")
 
     @model_validator(mode="before")
@@ -281,7 +293,7 @@ class EconomyKeys(WorkloadConfig):
         return device.model_copy(update=fitted) if fitted else device
 
     def removals(self) -> list[tuple[Path, ShockConfig]]:
-        """Return what is removed by shocks, then by interventions, each with its place."""
+        """Return the removals by shocks, then by interventions, each with its path in the file."""
         found: list[tuple[Path, ShockConfig]] = []
         found += [(("shocks", i), one) for i, one in enumerate(self.shocks)]
         for i, one in enumerate(self.interventions):
@@ -293,12 +305,12 @@ class EconomyKeys(WorkloadConfig):
         return found
 
     def groups_with(self, agents: Collection[int]) -> list[str]:
-        """Return the names of the groups that together consist of these agents.
+        """Return the names of the groups that these agents make up.
 
         Raises
         ------
         NotVarying
-            If some are only a part of a group: parameters belong to groups.
+            If only some agents of a group are listed: parameters belong to groups.
         """
         asked = {*agents}
         if max(asked) >= self.agents:

@@ -3,7 +3,7 @@
 A column is a key of a group: ``trade_power``, ``inventiveness``; ``extraction.min_effort`` for all
 resources, or ``extraction.min_effort.3`` for one. The column ``agent`` may number the agents, which
 shows that none is missing. Consecutive agents with equal rows are a group.
-The configuration that a result holds has the groups, so that it needs no file.
+The configuration in a result has the groups, so it needs no file.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
-"""Which keys configure policies: taxes in kind, transfers of what they bring, limits of trade?
+"""Which keys configure policies: taxes in kind, transfers of their revenue, limits of trade?
 
-Every key is a number that tables, sweeps and interventions may change. Without any of them the run
-has no phases of policies.
+Every key is a number that tables, sweeps and interventions may change. A run without policies has
+no phases for them.
 """
 
 from __future__ import annotations
@@ -38,46 +38,49 @@ def _rate(meaning: str) -> Any:
 
 
 def _from(bracket: str) -> Any:
-    above = f"The {bracket} bracket begins above this number of units, of all resources together"
+    above = f"The {bracket} bracket begins above this number of units, summed over resources"
     return key(LARGEST_REAL, above, "units", usual=(0.0, 1000.0))
 
 
 class TaxConfig(Section):
-    """A tax with one rate, or with up to three brackets: each has a rate for the units in it."""
+    """A tax with up to three brackets, each with a rate for the units in it."""
 
-    rate: Rate = _rate("Share of the units that is due, of those below the middle bracket")
+    rate: Rate = _rate("Share due of the units below the middle bracket")
     middle_from: Units = _from("middle")
-    middle_rate: Rate = _rate("Share of the units in the middle bracket that is due")
+    middle_rate: Rate = _rate("Share due of the units in the middle bracket")
     top_from: Units = _from("top")
-    top_rate: Rate = _rate("Share of the units in the top bracket that is due")
+    top_rate: Rate = _rate("Share due of the units in the top bracket")
 
 
 class TransferConfig(Section):
-    """Shares of the fund that are paid out every evening; all recipients of a share get as much."""
+    """Shares of the fund that are paid out every evening, in equal parts except for `making`."""
 
-    equal: Rate = _rate("Share of the fund that all agents get")
-    poorest: Rate = _rate("Share of the fund that the poorest agents get")
+    equal: Rate = _rate("Share of the fund that is divided equally among all agents")
+    poorest: Rate = _rate("Share of the fund that is divided equally among the poorest agents")
     poorest_part: Part = key(
-        0.2, "Which part of the agents are the poorest, by the utility of what they hold", "1"
+        0.2, "Part of the agents that counts as the poorest, by the utility of their holdings", "1"
     )
     least_extracting: Rate = _rate(
-        "Share of the fund that the agents get that extracted the fewest units today"
+        "Share of the fund for the agents that extracted the fewest units today, in equal parts"
     )
-    least_extracting_part: Part = key(0.2, "Which part of the agents these are", "1")
+    least_extracting_part: Part = key(
+        0.2, "Part of the agents that counts as extracting the fewest units", "1"
+    )
     making: Rate = _rate(
-        "Share of the fund that agents get in proportion to their minutes of making today"
+        "Share of the fund that is divided in proportion to the minutes of making devices today"
     )
 
 
 class PoliciesConfig(Section):
-    """Taxes in kind, transfers of what they bring, and limits of trade."""
+    """Taxes in kind, transfers of their revenue, and limits of trade."""
 
     holdings_tax: TaxConfig = value(TaxConfig(), "Tax on the units held")
     income_tax: TaxConfig = value(
-        TaxConfig(), "Tax on the units of each resource that came in today, less those that went"
+        TaxConfig(),
+        "Tax on the units of each resource extracted and received today, less those given away",
     )
     sales_tax: TaxConfig = value(
-        TaxConfig(), "Tax on the units received today in swaps and for devices"
+        TaxConfig(), "Tax on the units received today, in swaps or for devices"
     )
     transfer: TransferConfig = value(
         TransferConfig(), "What is paid out of the fund", symbol="fund_shares"
@@ -92,13 +95,13 @@ class PoliciesConfig(Section):
     )
     quota: From0 = value(
         0,
-        "Units of this resource that an agent may give away in a day; 0: its trade is banned",
+        "Units of `quota_of` that an agent may give away in a day; 0: its trade is banned",
         "units",
         usual=(0, 50),
     )
     price_of: int = value(
         -1,
-        "Resource whose price in swaps is limited; -1: those of all",
+        "Resource whose price in swaps is limited; -1: all resources",
         "index",
         ge=-1,
         le=MOST_RESOURCES - 1,
@@ -106,13 +109,13 @@ class PoliciesConfig(Section):
     )
     price_floor: Positive = value(
         SMALLEST_REAL,
-        "Least price in swaps, in units received for a unit",
+        "Lowest price in swaps, in units received for a unit given",
         "units/unit",
         usual=(0.0, 1.0),
     )
     price_cap: Positive = value(
         LARGEST_REAL,
-        "Highest price in swaps, in units received for a unit",
+        "Highest price in swaps, in units received for a unit given",
         "units/unit",
         usual=(1.0, 5.0),
     )
@@ -121,8 +124,8 @@ class PoliciesConfig(Section):
 def in_use(config: Any) -> bool:
     """Return whether the societies of a configuration have policies at any time.
 
-    They have if a key of a policy differs from its default, or if a table or an intervention may
-    change one. The values in a table do not matter, so all parts of a table give the same answer.
+    They do if a key of a policy differs from its default, or if a table or an intervention may
+    change one. Values in a table do not matter, so all parts of a table give the same answer.
     """
     if config.policies != PoliciesConfig() or any(group.transfer_share for group in config.groups):
         return True
@@ -164,7 +167,7 @@ def changed_keys(config: Any) -> Sequence[str]:
 
 
 def policy_conflicts(config: Any) -> Iterator[Conflict]:
-    """Yield brackets that are out of order, and transfers of more than the fund has."""
+    """Yield brackets that are out of order, and transfers of more than the whole fund."""
     for name in TAXES:
         tax = getattr(config.policies, name)
         if tax.top_from < tax.middle_from:

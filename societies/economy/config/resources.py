@@ -32,7 +32,9 @@ SCALE = "Utility of the first unit of a resource (D in U = D x^(1/n))"
 EXPONENT = "How fast marginal utility falls (n in U = D x^(1/n))"
 MAX_EFFORT = "Effort for one unit without any experience"
 MIN_EFFORT = "Effort for one unit at full experience; at most max_effort"
-MAX_EXPERIENCE = "Experience at which effort is lowest; what exceeds it is lost overnight"
+MAX_EXPERIENCE = (
+    "Experience at which effort is lowest; any excess is lost at the end of the day's work"
+)
 RESOURCE_LIFETIME = (
     "Mean life of a held unit: every night each unit is consumed with probability 1/lifetime"
 )
@@ -42,12 +44,12 @@ Units = From0
 
 
 class UtilityConfig(Section):
-    """How much a unit is worth. Lists give one number per resource."""
+    """How much a unit of a resource is worth. Lists give one number per resource."""
 
     scale: PerResource[Positive] = tabulated(600.0, SCALE, "util")
     exponent: PerResource[MoreThanOne] = tabulated(2.5, EXPONENT, "1")
     min_marginal: Positive = value(
-        1.0, "Floor of marginal utility; less than every scale", "util/unit"
+        1.0, "Lower limit of marginal utility; must be less than every scale", "util/unit"
     )
 
 
@@ -59,12 +61,12 @@ class ExtractionConfig(Section):
     max_experience: PerResource[Experience] = tabulated(600.0, MAX_EXPERIENCE, "units extracted")
     daily_experience_penalty: NotNegative = value(
         3.0,
-        "Experience lost on every day on which the resource is not extracted",
+        "Experience of a resource lost on a day on which it is not extracted",
         "units extracted/day",
     )
     near_best_band: NotNegative = value(
         0.0,
-        "An agent extracts any resource whose gain per minute is within this of the best; "
+        "An agent extracts any resource whose gain per minute is at most this below the best; "
         "0: only the best",
         "util/min",
         usual=(0.0, 20.0),
@@ -78,7 +80,7 @@ class ConsumptionConfig(Section):
 
 
 class EndowmentConfig(Section):
-    """What agents begin with."""
+    """What agents hold before the first day."""
 
     units: PerResource[Units] = initial(0, UNITS, "units")
 
@@ -94,25 +96,25 @@ class TradingConfig(Section):
         le=MOST_ROUNDS,
     )
     attempts: int = shape(
-        8, "Exchanges that a pair may try in one meeting", "1/meeting", ge=1, le=MOST_ATTEMPTS
+        8, "Swaps that a pair may try in one meeting", "1/meeting", ge=1, le=MOST_ATTEMPTS
     )
     menu_size: int = shape(
         DEFAULT_MENU,
-        "Resources that each partner offers, at most the number of resources; if not given, 6 or "
-        "all of them, whichever is fewer",
+        "Number of resources that each partner offers, at most all. Default: 6 or all of them, "
+        "whichever is fewer",
         "resources",
         ge=1,
         le=MOST_RESOURCES,
     )
     min_surplus: NotNegative = value(
-        0.1, "Each partner must gain more than this by a trade", "util", usual=(0.0, 200.0)
+        0.1, "Each partner must gain more than this by a swap", "util", usual=(0.0, 200.0)
     )
     price: Literal["geometric", "inverse_geometric", "unit"] = shape(
         "geometric",
-        "Price between the two marginal utilities: their geometric mean, its inverse, or one "
-        "unit for one unit",
+        "Price of a swap: geometric mean of both partners' marginal rates of substitution, its "
+        "inverse, or one unit for one unit",
     )
     fresh_values: bool = shape(
         False,
-        "Agents compose menus from today's marginal utilities instead of the remembered ones",
+        "Agents compose menus from present marginal utilities instead of remembered ones",
     )

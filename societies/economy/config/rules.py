@@ -30,20 +30,20 @@ class UtilityRules(RulesSection):
 class ExtractionRules(RulesSection):
     """Rules of extraction."""
 
-    effort: RuleText() = rule_key("Minutes for a unit")  # type: ignore[valid-type]
+    effort: RuleText() = rule_key("Minutes for extracting a unit")  # type: ignore[valid-type]
 
 
 class DeviceRules(RulesSection):
     """Rules of tools, machines, factories and industries."""
 
-    effort: RuleText() = rule_key("Minutes for making one")  # type: ignore[valid-type]
-    worth: RuleText() = rule_key("What one more is worth")  # type: ignore[valid-type]
+    effort: RuleText() = rule_key("Minutes for making a device")  # type: ignore[valid-type]
+    worth: RuleText() = rule_key("What one more device is worth")  # type: ignore[valid-type]
 
 
 class DeviceMarketRules(RulesSection):
     """Rules of the market of devices."""
 
-    partner: RuleText() = rule_key("Choice of a partner")  # type: ignore[valid-type]
+    partner: RuleText() = rule_key("Choice of a trading partner")  # type: ignore[valid-type]
 
 
 class RulesConfig(RulesSection):
@@ -69,7 +69,7 @@ def rules_without_effect(config: Any) -> Iterator[Conflict]:
 
 
 def with_words(data: Any) -> Any:
-    """Return plain data in which a rule that is a built-in word is given by its key."""
+    """Return plain data in which built-in words for rules are moved to `trading.price`."""
     rules = data.get("rules") if isinstance(data, dict) else None
     trading = rules.get("trading") if isinstance(rules, dict) else None
     if not isinstance(rules, dict) or not isinstance(trading, dict):

@@ -39,7 +39,9 @@ def replicates(copies: str) -> Any:
 
 def first_copy(copy: str) -> Any:
     """Return the key of the number of the first copy by what a copy is called."""
-    first = f"Number of the first {copy}; {copy} k of an ensemble is first_{copy} k, replicates 1"
+    first = (
+        f"Number of the first {copy}; {copy} k of an ensemble alone: first_{copy} k, replicates 1"
+    )
     return key(0, first, "index", ge=0, le=LARGEST_INTEGER)
 
 
@@ -51,8 +53,7 @@ def changed_after(clock: str) -> Any:
     """Return the key of an intervention for the tick after which it holds."""
     return key(
         ...,
-        f"At the end of this {clock}, so that they hold from the next one on; 0: before the first "
-        f"{clock}",
+        f"The change happens at the end of this {clock}; 0: before the first {clock}",
         clock,
         ge=0,
         le=LARGEST_INTEGER,
@@ -62,7 +63,7 @@ def changed_after(clock: str) -> Any:
 
 def changed_copies(copies: str) -> Any:
     """Return the key of an intervention for the numbers of the copies that it changes."""
-    return key((), f"Numbers of the {copies} in which they change; empty: in all", "index")
+    return key((), f"Numbers of the {copies} whose values change; empty: all", "index")
 
 
 class InterventionConfig(Section):
@@ -78,8 +79,8 @@ class InterventionConfig(Section):
     )
     until: int | None = key(
         None,
-        "The values hold until the end of this tick; from the next one on those that held before "
-        "hold again. Default: to the end of the run",
+        "The values hold until the end of this tick; then the earlier ones hold again. Default: to "
+        "the end of the run",
         "tick",
         ge=1,
         le=LARGEST_INTEGER,

@@ -1,7 +1,7 @@
-"""What does a model of one file import? Its rules are plain Python and need nothing else.
+"""What does a model in one file import? Its rules are plain Python and need nothing else.
 
-A `Model` names its phases, which are functions of its module. They are the reference, and are
-translated to kernels; docs/write-a-model.md says how, docs/rules-in-python.md what can be.
+A `Model` names its phases, which are functions of its module. They are the reference and are
+translated to kernels: docs/write-a-model.md shows how, docs/rules-in-python.md what is possible.
 """
 
 from reference_py.primitives.bounded import Bounded

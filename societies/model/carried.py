@@ -1,4 +1,4 @@
-"""How does plain Python carry out rules that were not translated?"""
+"""How does plain Python run rules that were not translated?"""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ PLACE = "python_place"
 
 
 def note_number(config: Any, society: Any) -> None:
-    """Note the number of a society, for phases that plain Python carries out."""
+    """Store the number of a society, for phases that plain Python runs."""
     society.python_number = society.index
 
 
@@ -51,14 +51,14 @@ def phase_in_python(
 ) -> Callable[..., None]:
     """Return a phase in plain Python as engines call it: for all entries, errors with their line.
 
-    After it the society's fields are what they are on a device: numbers of their types in lists of
-    their own. It raises `RuleError` if the rule raises an error, or leaves behind what no field can
-    hold.
+    After the call the society's fields are as on a device: numbers of their types, in lists of
+    their own. The phase raises `RuleError` if the rule raises an error or leaves values that a
+    field cannot hold.
 
     Parameters
     ----------
-    settles : whether the phase is not translated, so that it may leave anything behind in any field
-        and could read the series, which no checkpoint holds. A translated one changes what it names
+    settles : True for a phase that is not translated: all fields are checked, and it cannot read
+        the series, which no checkpoint holds. A translated phase changes only fields that it names
     """
     names = [one for one in parameters[2:] if one != entry]
     rule = _Rule(function, name, declared)
@@ -161,7 +161,7 @@ class _Rule:
 
 
 def place_in(file: str, error: Exception | None) -> _Place:
-    """Return the last part of a file through which an error came; (0, 0, 0): none."""
+    """Return the last place in a file through which an error passed; (0, 0, 0): none."""
     steps = traceback.extract_tb(error.__traceback__ if error is not None else None)
     for one in reversed(steps):
         if one.filename == file and one.lineno is not None:
@@ -303,7 +303,7 @@ def on_host(
     tick: int,
     **arguments: int,
 ) -> None:
-    """Carry out a phase in plain Python, for the societies that are on a device."""
+    """Run a phase in plain Python for the societies on a device."""
     numbers = arrays[NUMBER].get().tolist()
     places = arrays[PLACE].get().tolist() if PLACE in arrays else [0] * len(numbers)
     names = [name for name in (*fields, SERIES) if name in arrays]

@@ -1,4 +1,4 @@
-"""What does a model of one file declare, and which phases, kernels and reference follow from it?"""
+"""What does a model in one file declare, and which phases, kernels and reference follow from it?"""
 
 from __future__ import annotations
 
@@ -56,13 +56,13 @@ _WARNED: set[str] = set()
 
 
 class Model(Traceable, Workload[C, P]):
-    """A workload of one file of Python.
+    """A workload in one Python file.
 
     Attributes
     ----------
-    start, day : names of the phases before the first day, and of those of a day in order; each is
-        a function of the module, ``phase(config, society, day)``. One with a last parameter that is
-        named like a dimension, ``phase(config, society, day, agent)``, is called for every entry
+    start, day : names of the phases before the first day, and of the phases of a day in order. A
+        phase is a function of the module, ``phase(config, society, day)``. If it has a further
+        parameter named like a dimension, such as ``agent``, it is called for every entry
     """
 
     start: ClassVar[tuple[str, ...]] = ()
@@ -84,10 +84,10 @@ class Model(Traceable, Workload[C, P]):
     # ---------------------------------------------------------------- what a model may override
 
     def kernels(self, p: P, copies: int) -> Mapping[str, Phase]:
-        """Return the phases that have kernels written by hand, instead of translated ones.
+        """Return the phases with hand-written kernels instead of translated ones.
 
-        Default: those of `by_hand`, with a workgroup for each society, but for a kernel that reads
-        a key (``KEY_...``) which differs between copies: a macro has one value for all of them.
+        Default: those of `by_hand`, with a workgroup for each society, except kernels that read a
+        key (``KEY_...``) which differs between copies: a macro has one value for all of them.
         """
         for name in self.by_hand:
             if name not in self.rules():
@@ -114,7 +114,7 @@ class Model(Traceable, Workload[C, P]):
     the translated kernel. The kernel has the name of the phase; a workgroup is a society."""
 
     def schedule(self, p: P, tick: int, seen: Mapping[str, NDArray[Any]]) -> Iterable[Step]:
-        """Return the phases of a day in order; of day 0, those before the first."""
+        """Return the phases of a day in order; for day 0, those before the first day."""
         return _steps(self.day if tick else self.start)
 
     # ---------------------------------------------------------------- rules
@@ -155,7 +155,7 @@ class Model(Traceable, Workload[C, P]):
         return str(self.__dict__["_hashed"])
 
     def translated_sha256(self, config: C) -> str:
-        """Return the hash of all rules; "" for models of this package, which its tests compare."""
+        """Return the hash of all rules; "" for models of this package: its tests compare them."""
         ours = type(self).__module__.startswith("societies.")
         return "" if ours else self.rules_sha256()
 
@@ -192,7 +192,7 @@ class Model(Traceable, Workload[C, P]):
         return _translated(self, p)[0]
 
     def untranslated(self, p: P) -> dict[str, TranslationError]:
-        """Return the phases that plain Python carries out, each with the reason."""
+        """Return the phases that plain Python runs, each with the reason."""
         return _translated(self, p)[1]
 
     def phases(self, p: P, copies: int) -> Mapping[str, Phase]:
@@ -262,7 +262,7 @@ class Model(Traceable, Workload[C, P]):
         return Phase((note,), host=partial(on_host, function, p, *declared))
 
     def reference(self, p: P) -> Mapping[str, Callable[..., None]]:
-        """Return for every phase the function of the module, called for every entry."""
+        """Return the reference of each phase: the module's function, called for every entry."""
         declared, translated = _declared(self, p), self.unit(p).kernels
 
         def made(name: str, function: FunctionType) -> Callable[..., None]:
@@ -295,7 +295,7 @@ class Model(Traceable, Workload[C, P]):
         return Source(macros, arguments=arguments)
 
     def parameters_of_copies(self, p: P, tick: int) -> Mapping[str, NDArray[Any]]:
-        """Return the table of what differs between copies and rules read: (copy, column)."""
+        """Return the table of keys that rules read and that differ by copy: (copy, column)."""
         columns = self.unit(p).columns
         if not isinstance(p, Copies) or not columns:
             return {}
@@ -303,7 +303,7 @@ class Model(Traceable, Workload[C, P]):
         return {VALUE_TABLE: rows[p._points.of[p._points.stretch(tick)]]}
 
     def contents(self, setup: Setup[C, P]) -> Contents | None:
-        """Return the contents of the file, without series of copies that have ended."""
+        """Return the contents of the file, without series after the end of a copy."""
         from societies.model.ended import UntilTheEnd  # reading configurations needs no h5py
 
         return UntilTheEnd(setup) if "ended" in setup.fields and SERIES in setup.fields else None

@@ -1,4 +1,4 @@
-"""What does a file hold of copies that ended early? Nothing after their last tick."""
+"""What does a file contain for copies that ended early? Nothing after their last tick."""
 
 from __future__ import annotations
 
@@ -17,11 +17,11 @@ from societies.workload.running.engines import ENDED
 
 
 class UntilTheEnd(SeriesAndDetail):
-    """Contents in which series are missing (NaN) after the tick in the field ``ended`` of a copy.
+    """Contents in which the series of a copy are missing (NaN) after the tick in its ``ended``.
 
-    Means over copies leave them out. Logged fields have their `Field.none` after that tick, or NaN
-    or, of integers that cannot be missing, 0. The detail is the state, which no longer changes;
-    fields of it that no checkpoint holds, which a resumed run does not know, are as logged ones.
+    Means over copies leave them out. After that tick a logged field has its `Field.none`, else NaN,
+    or 0 if it is an integer. The detail is the state, which no longer changes. Fields that are not
+    in checkpoints are treated like logged ones, since a resumed run does not know them.
     """
 
     def detail(self, tick: int, state: State) -> State:

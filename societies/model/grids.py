@@ -1,6 +1,6 @@
 """Which steps do models of agents on a grid share? Neighbours, and tastes for two goods.
 
-Every function is plain Python of rules, and is translated with the rule that calls it.
+Every function is plain Python and is translated with the rule that calls it.
 """
 
 STEPS = ((0, 1), (1, 0), (0, -1), (-1, 0))
@@ -24,12 +24,12 @@ def neighbour(cell: int, side: int, step: int, far: int) -> int:
 def welfare(weights: list[int], first: float, second: float) -> float:
     """Return the welfare from two goods, a Cobb-Douglas function.
 
-    It is raised to the power of the sum of the weights.
+    Here it is raised to the power of the sum of the weights.
 
     Parameters
     ----------
-    weights : how much of each good is needed, whole numbers
-    first, second : how much of each good is held
+    weights : needed amount of each good, whole numbers
+    first, second : held amount of each good
     """
     product = 1.0
     for good, held in enumerate((first, second)):

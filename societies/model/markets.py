@@ -1,13 +1,13 @@
-"""Which steps do markets share? Whom an agent looks at, in which order they act, who trades.
+"""Which steps do markets share? Search, the order of the agents, and matching.
 
 Agents search among a few others (`choose`). Then a market clears in one of three ways: applicants
 are matched with open places in a ranked order (`match_in_order`, `match_one_by_one`), suppliers
-ration what they offer among those that ask (`ration_in_order`), or buyers visit sellers one after
-the other (`visit_in_order`). Agents act one by one, so the order decides who gets what is scarce.
+ration their offers among applicants (`ration_in_order`), or buyers visit sellers one after another
+(`visit_in_order`). Agents act one by one, so their order decides who gets scarce goods.
 
-Every function is plain Python of rules, and is translated with the rule that calls it. Words are
-random numbers of 32 bits, as `Rng.next` gives them; an agent that draws the same number of words in
-every period, whatever happens to it, keeps its draws when a policy changes.
+Every function is plain Python and is translated with the rule that calls it. Words are random
+numbers of 32 bits, as `Rng.next` returns them. If an agent always draws the same number of words
+in a period, a policy does not change its later draws.
 """
 
 from collections.abc import Callable
@@ -43,7 +43,7 @@ def draw_uniform(streams: list[int], agent: int) -> float:
 
 
 def pick(word: int, n: int) -> int:
-    """Return one of 0 .. n-1 by a word; each is equally likely up to n / 2**32."""
+    """Return one of 0 .. n-1 by a word; probabilities are equal except for at most n / 2**32."""
     return word * n >> 32
 
 
@@ -54,7 +54,7 @@ def pick_other(word: int, n: int, taken: list[int]) -> int:
     ----------
     word : random number of 32 bits
     n : number of entries to choose from, more than the list has
-    taken : ascending list of those chosen before
+    taken : ascending list of the entries chosen before
     """
     found = pick(word, n - len(taken))
     at = 0
@@ -66,14 +66,14 @@ def pick_other(word: int, n: int, taken: list[int]) -> int:
 
 
 def choose(words: list[int], n: int, count: int, taken: list[int], chosen: list[int]) -> None:
-    """Append different ones of 0 .. n-1 to a list until it has ``count`` entries.
+    """Append different numbers from 0 to n-1 to a list until it has ``count`` entries.
 
     Parameters
     ----------
     words : random numbers of 32 bits; the k-th one chooses the k-th entry of the list
     n : number of entries to choose from, at least ``count``
     taken : empty list with room for ``count`` entries
-    chosen : what is chosen already, at most one entry, such as a shop to which a buyer returns
+    chosen : at most one entry chosen before, such as the shop to which a buyer returns
     """
     for one in chosen:
         taken.append(one)
@@ -82,7 +82,7 @@ def choose(words: list[int], n: int, count: int, taken: list[int], chosen: list[
 
 
 def placed(word: int, index: int) -> int:
-    """Return a number by which agents are sorted: by their word, then by their index."""
+    """Return the number that sorts agents by their word, then by their index."""
     return word * MOST + index
 
 
@@ -97,14 +97,14 @@ def match_in_order(
     places: list[int],
     accept: Callable[[int, int], None],
 ) -> None:
-    """Search and match with ranked applicants: each gets a place that it asks for, if one is left.
+    """Match ranked applicants with places: each gets a place at its employer if one is left.
 
     Parameters
     ----------
-    order : `placed` numbers of the applicants; those first in ascending order are served first
+    order : `placed` numbers of the applicants; the smallest is served first
     applied : returns the employer to which an applicant applies
     places : open places of every employer
-    accept : called with an applicant and its employer, it carries out the match and reduces the
+    accept : function of an applicant and its employer that carries out the match and reduces the
         open places
     """
     for place in sorted(order):
@@ -120,9 +120,10 @@ def match_one_by_one(
     places: list[int],
     accept: Callable[[int, int], None],
 ) -> None:
-    """As `match_in_order`, but each applicant goes through its whole list before the next begins.
+    """Match as `match_in_order`, but let each applicant try its whole list before the next one.
 
-    It takes the first employer that has a place left. Negative entries of ``lists`` stand for none.
+    An applicant takes the first employer with a place left. Negative entries of ``lists`` stand for
+    none.
     """
     for place in sorted(order):
         applicant = index_of(place)
@@ -139,16 +140,16 @@ def ration_in_order(
     offered: list[int],
     grant: Callable[[int, int, int], None],
 ) -> None:
-    """Posted offers with rationing: a supplier serves those that ask it until it has nothing left.
+    """Ration posted offers: a supplier serves buyers in their order until it has nothing left.
 
     Parameters
     ----------
     ranked : (rank, buyer) in the order in which buyers are served
     asked : returns the supplier that a buyer asks, or a negative number for none
-    wanted : what every buyer still wants
-    offered : what every supplier still offers
-    grant : called with a buyer, its supplier and the amount, the smaller of what is wanted and what
-        is left; it carries out the trade, of less if it has a limit, and changes both lists
+    wanted : amount that every buyer still wants
+    offered : amount that every supplier still offers
+    grant : function of a buyer, its supplier and the amount, the smaller of wanted and offered. It
+        carries out the trade, of a smaller amount if it has a limit, and changes both lists
     """
     for _, buyer in ranked:
         supplier = asked(buyer)
@@ -164,17 +165,17 @@ def visit_in_order(
     budgets: list[int],
     stocks: list[int],
 ) -> None:
-    """One-sided visits: in a drawn order buyers go to sellers and buy what budget and stock allow.
+    """Let buyers visit sellers in a drawn order and buy as much as budget and stock allow.
 
-    Each buyer goes through entries ``first`` to ``last`` - 1 of its list before the next begins.
-    Stocks are counted at the seller's price, as budgets are.
+    Each buyer visits entries ``first`` to ``last`` - 1 of its list before the next one begins.
+    Stocks are values at the seller's price, in the unit of budgets.
 
     Parameters
     ----------
     order : `placed` numbers of the buyers in ascending order
     lists : sellers that each buyer visits; negative entries stand for none
-    budgets : money of every buyer, which is reduced by what it spends
-    stocks : value of what every seller has left, which is reduced by what it sells
+    budgets : money of every buyer, reduced by its purchases
+    stocks : value of every seller's stock, reduced by its sales
     """
     for place in order:
         buyer = index_of(place)
@@ -187,7 +188,7 @@ def visit_in_order(
 
 
 def trimmed_mean(values: list[int], share: int) -> float:
-    """Return the mean without the lowest and highest 1 in ``share``, rounded to whole numbers.
+    """Return the mean without the lowest and the highest n/``share`` of n values (rounded).
 
     Parameters
     ----------

@@ -1,4 +1,4 @@
-"""Is what a model declares of the form that engines need? Its mistakes, with file and line."""
+"""Do the declarations of a model have the form that engines need? Mistakes with file and line."""
 
 from __future__ import annotations
 
@@ -158,7 +158,7 @@ def _require(model: Any, p: Any) -> None:
 
 
 def place_of(where: Any, error: Exception | None = None) -> str:
-    """Return file and first line of a class or function; of an error, its line in this file."""
+    """Return file and first line of a class or function; for an error, its line in this file."""
     where = inspect.unwrap(where)
     if isinstance(where, type):
         file, line = inspect.getsourcefile(where) or "", inspect.getsourcelines(where)[1]

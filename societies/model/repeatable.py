@@ -35,9 +35,9 @@ _METHODS -= {name for one in (tuple, frozenset, MappingProxyType) for name in di
 def require_repeatable(phase: FunctionType) -> None:
     """Raise TranslationError if a phase depends on more than its configuration and society.
 
-    Generators that all share, the system's, and clocks differ from run to run. Variables of a
-    module have one value for all societies, in no checkpoint. A generator that the phase seeds
-    itself is allowed.
+    Global random generators, that of the system, and clocks differ from run to run. Variables of a
+    module have one value for all societies and are not in checkpoints. A generator that the phase
+    seeds itself is allowed.
     """
     for function in reached([phase]):
         node, file = definition(function)

@@ -1,4 +1,4 @@
-"""Which question can be asked of every model of one file? What a tick changed."""
+"""What did a tick change? The method `trace` of every model in one file."""
 
 from __future__ import annotations
 

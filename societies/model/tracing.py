@@ -1,7 +1,7 @@
-"""What did each phase of a tick change? For a model of one file, from its fields and events alone.
+"""What did each phase of a tick change? For a model in one file, from its fields and events alone.
 
-The ticks before run on any OpenCL device. The tick that is asked for runs phase by phase in plain
-Python, and must end in the state that the device has.
+Earlier ticks run on any OpenCL device. The traced tick runs phase by phase in plain Python and must
+end in the same state as on the device.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ class TracedPhase:
     ----------
     fields : by field: index, value before and value after of each entry that changed
     drawn : fields of random streams that changed
-    rows : by list of events, the rows that it appended
+    rows : by list of events, the rows that the phase appended
     """
 
     phase: str

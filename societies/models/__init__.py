@@ -1,1 +1,1 @@
-"""Which models come with Societies? Each is one file of Python; docs/models.md describes them."""
+"""Which models come with Societies? Each is one file or folder; docs/models.md describes them."""

@@ -1,4 +1,4 @@
-"""The Boltzmann wealth model: what random payments alone do to equal agents.
+"""The Boltzmann wealth model: random payments between equal agents create inequality.
 
 After A. Dragulescu and V. M. Yakovenko, "Statistical mechanics of money" (2000). Money is
 conserved, and its distribution becomes exponential.
@@ -29,7 +29,7 @@ class BoltzmannConfig(DailyConfig):
 
 
 def begin(config, society, day):
-    """Give every agent the same money, and every society a random stream of its own."""
+    """Give every agent the same money and every society its own random stream."""
     for agent in range(config.agents):
         society.money[agent] = config.money
     society.stream = Rng.seed(config.stream_base, config.stream_gap, society.index).pack()
@@ -61,7 +61,7 @@ def report(config, society, day):
 
 
 def gini(ascending, total):
-    """Return the Gini coefficient: the sum of all pairs' differences over n times the total."""
+    """Return the Gini coefficient: the sum of differences of all pairs over n times the total."""
     n = len(ascending)
     differences = sum((2 * i + 1 - n) * x for i, x in enumerate(ascending))
     return float(differences) / (float(n) * float(total))

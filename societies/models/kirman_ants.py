@@ -1,8 +1,8 @@
 """Ants between two sources of food, or traders between two opinions, that recruit each other.
 
-After A. Kirman, "Ants, rationality, and recruitment" (1993). The share of the ants at the first
-source has a known distribution: with a = own (ants - 1) / convinced it is the beta-binomial one of
-parameters (a, a). Below a = 1 most ants are at one source, and now and then nearly all change.
+After A. Kirman, "Ants, rationality, and recruitment" (1993). The number of ants at the first
+source has a beta-binomial distribution with parameters (a, a), a = own (ants - 1) / convinced. For
+a < 1 most ants are at one source, and at times nearly all change to the other.
 """
 
 from typing import Literal
@@ -20,7 +20,7 @@ class KirmanAntsConfig(DailyConfig):
 
 
 def begin(config, society, day):
-    """Place every ant at random."""
+    """Place every ant at a random source."""
     rng = Rng.seed(config.stream_base, config.stream_gap, society.index)
     for ant in range(config.ants):
         society.source[ant] = rng.below(2)
@@ -28,7 +28,7 @@ def begin(config, society, day):
 
 
 def meet(config, society, day):
-    """Let one ant after another, drawn at random, change its source, or follow another ant."""
+    """Let randomly drawn ants, one after another, change their source or follow another ant."""
     rng = Rng.load(society.stream)
     changes = 0
     for _ in range(config.meetings):

@@ -1,7 +1,7 @@
 """Segregation: agents move away if too few of their neighbours are like them.
 
-After T. C. Schelling, "Dynamic models of segregation" (1971): mild wishes of all lead to a
-segregation that none asked for. The board is a torus and an agent has up to eight neighbours.
+After T. C. Schelling, "Dynamic models of segregation" (1971): mild preferences lead to
+a segregation that no agent wants. The board is a torus and an agent has up to eight neighbours.
 """
 
 from typing import Literal
@@ -33,7 +33,7 @@ class SchellingConfig(DailyConfig):
 
 
 def begin(config, society, day):
-    """Settle agents of both kinds at random."""
+    """Place agents of both kinds at random."""
     rng = Rng.seed(config.stream_base, config.stream_gap, society.index)
     for row in range(config.side):
         for column in range(config.side):
@@ -45,7 +45,7 @@ def begin(config, society, day):
 
 
 def look(config, society, day, row):
-    """Count the neighbours of every agent of a row, and those like it; rows need not wait."""
+    """Count all and like neighbours of every agent in a row; rows do not depend on each other."""
     side = config.side
     for column in range(side):
         kind = society.kind[row][column]
@@ -61,7 +61,7 @@ def look(config, society, day, row):
 
 
 def move(config, society, day):
-    """Let those who were unhappy move one after another, each to an empty cell at random."""
+    """Move unhappy agents one after another, each to a random empty cell."""
     rng = Rng.load(society.stream)
     side = config.side
     empty, unhappy = Bounded(side * side), Bounded(side * side)

@@ -1,7 +1,8 @@
 """Sugar and spice: agents on a grid gather both, need both, and trade with their neighbours.
 
 After J. M. Epstein and R. Axtell, "Growing artificial societies" (1996), chapter IV, rules G1, M
-and T. No agent sets the price, but the prices of all trades approach 1, and more agents survive.
+and T. No agent sets the price, but all prices approach 1, and more agents survive than without
+trade.
 """
 
 import math
@@ -25,7 +26,7 @@ class SugarscapeConfig(DailyConfig):
 
 
 def begin(config, society, day):
-    """Let the goods grow on their hills, and place agents with 25 to 50 units of each."""
+    """Put the goods on their hills, and place agents with 25 to 50 units of each good."""
     rng = model.Rng.seed(config.stream_base, config.stream_gap, society.index)
     cells = random_permutation(rng, CELLS)
     for cell in range(CELLS):
@@ -44,13 +45,13 @@ def begin(config, society, day):
 
 
 def grow(config, society, day, cell):
-    """Let a unit of each good grow back, up to what a cell can hold."""
+    """Let a unit of each good grow back in every cell, up to its capacity."""
     for good in range(2):
         society.land[cell][good] = min(society.most[cell][good], society.land[cell][good] + 1)
 
 
 def act(config, society, day):
-    """Let one agent after another, in random order, move, gather, eat and trade."""
+    """Let agents in random order move, gather, eat and trade."""
     rng = model.Rng.load(society.stream)
     trades, total, squares = 0, 0.0, 0.0
     for agent in random_permutation(rng, config.agents):
@@ -75,7 +76,7 @@ def act(config, society, day):
 
 
 def move(society, agent, order):
-    """Go to the free cell in sight of most welfare, the nearest of equals; eat, or starve."""
+    """Move to the visible free cell of highest welfare, the nearest of equals; eat or starve."""
     here, held, need = society.cell[agent], society.held[agent], society.need[agent]
     society.occupant[here], best, goal = FREE, -1.0, here
     for far in range(society.sees[agent] + 1):
@@ -95,7 +96,7 @@ def move(society, agent, order):
 
 
 def swap(society, agent, other):
-    """Trade once at the geometric mean of both rates, if both gain; return the price, or 0."""
+    """Trade once at the geometric mean of both rates if both gain; return the price, else 0."""
     a, b = society.held[agent], society.held[other]
     mine, theirs = society.need[agent], society.need[other]
     before, others = rate(mine, a[0], a[1]), rate(theirs, b[0], b[1])

@@ -1,9 +1,9 @@
 """Zero-intelligence traders in a double auction, one after another.
 
 After D. K. Gode and S. Sunder, "Allocative efficiency of markets with zero-intelligence traders"
-(1993). Traders shout at random; with no other rule than to make no loss they realise nearly all
-gains from trade. Demand and supply are straight lines here; each of the five markets has about the
-equilibrium of the published one of this number.
+(1993). Traders shout random prices; their only rule is to make no loss, yet they realise nearly
+all gains from trade. Here demand and supply are straight lines. Each of the five markets has about
+the equilibrium of the published market with the same number.
 """
 
 import math
@@ -30,12 +30,12 @@ class ZeroIntelligenceConfig(DailyConfig):
 
 
 def begin(config, society, day):
-    """Give every society a random stream of its own, by its number."""
+    """Give every society its own random stream, which depends on its number."""
     society.stream = Rng.seed(config.stream_base, config.stream_gap, society.index).pack()
 
 
 def limit(market, agent, traded):
-    """Return the value of a buyer's next unit, or the cost of a seller's: agents from 6 on."""
+    """Return the value of a buyer's next unit, or the cost of a seller's (agents from 6 on)."""
     _, value, less, cost, more = MARKETS[market]
     unit = BUYERS * traded + agent % BUYERS
     return value - less * unit if agent < BUYERS else cost + more * unit
@@ -48,7 +48,7 @@ def possible(market):
 
 
 def auction(config, society, day):
-    """Let random traders shout for their next unit; the best bid and ask stand until they cross."""
+    """Let random traders bid or ask for a unit; the best bid and ask stay until they cross."""
     rng = Rng.load(society.stream)
     market = config.market - 1
     units = MARKETS[market][0]
@@ -90,7 +90,7 @@ def auction(config, society, day):
 
 
 class ZeroIntelligence(Model):
-    """Six buyers and six sellers, who shout at random."""
+    """Six buyers and six sellers, who shout random prices."""
 
     name, summary = "zero_intelligence", "traders shout at random in a double auction"
     config, start, day = ZeroIntelligenceConfig, ("begin",), ("auction",)

@@ -1,7 +1,7 @@
 """What does BAM declare: a macroeconomy with money (Delli Gatti and others 2011, chapter 3)?
 
-Firms, households and banks meet in markets for labour, credit and goods. What an economy has, which
-phases make a quarter, and what is reported of it; docs/bam.md explains the model.
+Firms, households and banks meet in markets for labour, credit and goods. This module declares its
+state, the phases of a quarter and the recorded series; docs/bam.md explains the model.
 """
 
 from __future__ import annotations
@@ -69,7 +69,7 @@ POLICIES = {
 
 
 class Bam(Model[BamConfig, Any]):
-    """What is declared."""
+    """Declarations of the model."""
 
     name, summary, version = "bam", "a macroeconomy with money: firms, households, banks", "1"
     config = BamConfig
@@ -92,7 +92,7 @@ class Bam(Model[BamConfig, Any]):
         return {**agents, **found, **sums}
 
     def entries(self, p: Any) -> Mapping[str, Any]:
-        """Return the names of entries: payments and sectors have some."""
+        """Return the names of the entries of dimensions that have names: payments and sectors."""
         return {**super().entries(p), "payment": FLOWS, "sector": SECTORS, "tally_entry": TALLIES}
 
     def fields(self, p: Any) -> dict[str, Field]:
@@ -232,16 +232,16 @@ class Bam(Model[BamConfig, Any]):
         return float(ticks * config.replicates * config.agents)
 
     def headlines(self) -> tuple[str, ...]:
-        """Return the variables of tables and figures that name none."""
+        """Return the variables that tables and figures show by default."""
         return "unemployment", "inflation", "gdp", "real_wage", "failed_firms", "gini_savings"
 
     def scene(self, p: Any) -> Scene:
-        """Return what a page draws."""
+        """Return what the page of a run draws."""
         spread = (*OF_FIRMS, *OF_PEOPLE, "equity")
         return Scene(series=self.headlines(), spread=spread, policies=POLICIES)
 
     def series(self, p: Any) -> dict[str, Series]:
-        """Return what is reported of every economy and quarter."""
+        """Return the series recorded for every economy and quarter."""
         return SERIES
 
 

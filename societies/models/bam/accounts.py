@@ -1,8 +1,8 @@
 """Who pays whom in an economy? The rows of the table of flows, whose rows and columns add up to 0.
 
-Banks hold the deposits of firms and households, lend, and have reserves: a claim on the account
-outside, from which comes what the model makes, and to which goes what it destroys. Rows are
-payments, then changes of what is owed (on such tables: W. Godley and M. Lavoie, "Monetary
+Banks hold the deposits of firms and households, lend, and have reserves. Reserves are a claim on
+the account `outside`: money that the model creates comes from it, money that it destroys goes to
+it. Rows are payments, then changes of debts (on such tables: W. Godley and M. Lavoie, "Monetary
 Economics", 2007).
 """
 

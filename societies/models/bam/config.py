@@ -49,7 +49,7 @@ def _at_start(default: float, meaning: str, unit: str = "1") -> Any:
 
 
 class BamConfig(QuarterlyConfig):
-    """Keys of the YAML file; the meaning of a choice stands below it."""
+    """Keys of the YAML file; the text below a choice explains it."""
 
     model_config = ConfigDict(use_attribute_docstrings=True)
 
@@ -146,7 +146,7 @@ class BamConfig(QuarterlyConfig):
 
     @property
     def agents(self) -> int:
-        """Number of agents, each of which has a random stream."""
+        """Number of agents; each has a random stream."""
         return self.firms + self.households + self.banks
 
     @property
@@ -155,11 +155,11 @@ class BamConfig(QuarterlyConfig):
         return float(2**62 // max(self.firms, self.households))
 
     def streams(self) -> int:
-        """Return the number of random streams of an economy; three of each four are spare."""
+        """Return the number of random streams of an economy; three of four are spare."""
         return 4 * self.agents
 
     def conflicts(self) -> Iterator[Conflict]:
-        """Yield conflicts of interventions, checkpoints, streams, interest and first money."""
+        """Yield conflicts of interventions, checkpoints, streams, interest and initial money."""
         yield from super().conflicts()
         dearest = self.policy_rate * (1.0 + self.h_phi * self.leverage_cap)
         if dearest > 1.0:
@@ -208,7 +208,7 @@ class BamConfig(QuarterlyConfig):
             return  # the others follow from it
 
     def warnings(self) -> Iterator[Conflict]:
-        """Yield keys without effect: searches beyond all there are, keys of rules not chosen."""
+        """Yield keys without effect: searches of more agents than exist, keys of unused rules."""
         yield from super().warnings()
         for name, most in (("max_m", "firms"), ("max_z", "firms"), ("max_h", "banks")):
             if getattr(self, name) > getattr(self, most):

@@ -26,10 +26,10 @@ def credit(config, economy, quarter):
 
 
 def demand_credit(config, economy, asked):
-    """Let firms ask banks for what their cash lacks, and return (rank, firm) of the firms that ask.
+    """Let firms ask banks for missing cash; return (rank, firm) of these firms.
 
-    They come in the order in which banks serve them; the row of a firm in ``asked`` gets its banks,
-    the cheapest first.
+    The firms are in the order in which banks serve them; the row of a firm in ``asked`` gets its
+    banks, the cheapest first.
     """
     borrowers: list[tuple[float, int]] = Bounded(config.firms)
     lenders = [bank for bank in range(config.banks) if economy.supply[bank] > 0]
@@ -62,7 +62,7 @@ def demand_credit(config, economy, asked):
 
 
 def lend_in_turn(config, economy, asked, borrowers, turn):
-    """Let all that still want credit ask one bank, and banks serve them in their order."""
+    """Let each firm that still wants credit ask one bank; banks serve firms in their order."""
     ration_in_order(
         borrowers,
         lambda i: asked[i][turn],
@@ -73,7 +73,7 @@ def lend_in_turn(config, economy, asked, borrowers, turn):
 
 
 def lend(config, economy, bank, firm, turn, most):
-    """Let a bank lend up to ``most``, what the firm wants and the bank has, as the cap allows."""
+    """Let a bank lend ``most``, the smaller of demand and supply, or less if the cap binds."""
     amount = most
     if config.loan_cap > 0.0:
         amount = min(amount, int(min(config.loan_cap * economy.worth[firm], LARGEST)))

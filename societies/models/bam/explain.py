@@ -1,7 +1,7 @@
 """Why did a firm fail? Its last quarters, with its lenders and its workers.
 
-The quarters before run on any OpenCL device. Those of the report run again in plain Python, which
-has the same bits, and the firm is looked at before and after every phase. `report` has the words.
+Earlier quarters run on any OpenCL device. Those of the report run in plain Python, with the same
+bits, and the firm is inspected before and after every phase. `report` writes the text.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ SHOWN = 8
 
 @dataclass(frozen=True)
 class BankLoan:
-    """A loan: amounts in grains, rate a quarter; ``back`` is what the bank got of the amount."""
+    """A loan: amounts in grains, rate per quarter; ``back``: the part that the bank got back."""
 
     bank: int
     amount: int
@@ -52,9 +52,9 @@ class Quarter:
     made_before, planned, wanted : output of the quarter before, planned output, workers wanted
     missing : money for wages that no bank granted
     work : wage of each household at work
-    hired, fired_excess, fired_money, expired, lost : households that came; left because they were
-        too many, for want of money, as their contract ended, as the firm failed
-    worth_before, worth : net worth at the beginning, and at the end before an entrant came
+    hired, fired_excess, fired_money, expired, lost : households hired; those that left since the
+        firm had too many workers, lacked money, their contract ended, or the firm failed
+    worth_before, worth : net worth at the beginning, and at the end before any entry
     entrant : net worth of the entrant that took the firm's place
     """
 

@@ -65,7 +65,7 @@ def target(config, economy, quarter, firm):
 
 
 def plan(config, economy, quarter):
-    """Begin all sums of the quarter, and lay off the workers that firms do not want."""
+    """Set all sums of the quarter to 0, and lay off the workers that firms do not want."""
     for k in range(len(economy.flow)):
         economy.flow[k] = 0
     for k in range(len(economy.tally)):
@@ -98,7 +98,7 @@ def make(config, economy, quarter, firm):
 
 
 def produce(config, economy, quarter):
-    """Measure the average price, and let contracts run out."""
+    """Measure the average price, and end contracts that expire."""
     value, made = sum(economy.value), sum(economy.made)
     for k in range(4, 0, -1):
         economy.prices[k] = economy.prices[k - 1]
@@ -185,7 +185,7 @@ def pay_debts(config, economy, firm, owed, due):
 
 
 def recovered(config, economy, firm, loan, owed):
-    """Return what a lender gets back of a loan to a firm that defaults."""
+    """Return the part of a loan that a lender gets back from a firm in default."""
     if config.recovery == "none":
         return 0
     base = economy.cash[firm] if config.recovery == "cash" else economy.worth[firm]
@@ -217,7 +217,7 @@ def research(config, economy, firm, profit, owed, z):
 
 
 def measure_productivity(config, economy):
-    """Measure the goods that a worker makes, weighted by output, after research."""
+    """Measure productivity after research, the mean over firms weighted by output."""
     made = sum(economy.made)
     economy.tally[flows.OUTPUT] = made
     weighted = reduce_sum([float(economy.skill[i]) * float(x) for i, x in enumerate(economy.made)])
@@ -225,7 +225,7 @@ def measure_productivity(config, economy):
 
 
 def leave(config, economy, quarter):
-    """Let firms without net worth or output fail, and banks without equity."""
+    """Let firms without net worth or output and banks without equity fail."""
     economy.tally[flows.WORTH] = sum(economy.worth)
     for firm in range(config.firms):
         economy.worth[firm] += economy.retained[firm]
@@ -256,7 +256,7 @@ def leave(config, economy, quarter):
 
 
 def enter(config, economy, quarter):
-    """Replace failed firms by small ones and failed banks by copies of others; ask for the end."""
+    """Replace failed firms by small ones, failed banks by copies; ask to end if none is left."""
     gone = economy.tally[flows.FAILED_FIRMS]
     some = 0 < gone < config.firms
     stay = [firm for firm in range(config.firms) if some and economy.failed[firm] == 0]
@@ -284,7 +284,7 @@ def enter(config, economy, quarter):
 
 
 def enter_firms(config, economy, stay, worths, outputs, wages):
-    """Put a small firm in the place of each that failed; means are over the firms that stay."""
+    """Replace each failed firm by a small one; its size follows means over surviving firms."""
     worth = int(min(config.entry_size * trimmed_mean(worths, 20), config.top))
     made = int(min(config.entry_production * trimmed_mean(outputs, 20), MOST_OUTPUT))
     offer = int(min(config.entry_wage * trimmed_mean(wages, 20), config.top))

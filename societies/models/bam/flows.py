@@ -1,4 +1,4 @@
-"""Which payments are there, who has money, and what is counted? Entries of three fields.
+"""Which payments, holders of money and counts does the model have? Entries of three fields.
 
 `FLOWS` are the entries of ``flow``, from which the table of flows follows (`accounts`), `SECTORS`
 those of ``balance``, and `TALLIES` those of ``tally``: numbers that phases count for the series.

@@ -29,12 +29,12 @@ def save(config, economy, quarter, household):
 
 
 def goods(config, economy, quarter, firm):
-    """Let a firm take what it has sold."""
+    """Let a firm take the revenue of its sales."""
     economy.cash[firm] += economy.value[firm] - economy.stock[firm]
 
 
 def budget(config, economy, quarter, household):
-    """Let a household set its budget; the propensity falls with savings over the mean (3.6)."""
+    """Let a household set its budget; savings above the mean lower the propensity (3.6)."""
     savings, income = economy.savings[household], economy.income[household]
     have, propensity = savings + income, 1.0
     if config.buffer:
@@ -67,9 +67,9 @@ def power(h, beta):
 
 
 def buffer_propensity(config, savings, income, last):
-    """Return the share of income by which savings come near to the buffer, a multiple of income.
+    """Return the propensity to consume that brings savings near the buffer, a multiple of income.
 
-    Section 3.9.4; without income it is a share of savings. ``last`` is the income before.
+    Section 3.9.4. It is a share of income or, without income, of savings. ``last``: earlier income.
     """
     propensity = 1.0 / config.buffer_h
     if income > 0 and last > 0:
@@ -82,9 +82,9 @@ def buffer_propensity(config, savings, income, last):
 
 
 def look(config, economy, quarter, household):
-    """Let a household see its shop and others, cheapest first, and choose its shop for next time.
+    """Let a household see its shop and others, cheapest first, and choose its next shop.
 
-    The shop is the largest firm among them, the cheapest of equal ones.
+    The next shop is the largest of these firms, the cheapest of equals.
     """
     words = draw_words(economy.stream, config.firms + household, config.max_z + 1)
     economy.lot[household] = words[config.max_z]
@@ -105,7 +105,7 @@ def look(config, economy, quarter, household):
 
 
 def measure_price(config, economy):
-    """Measure the average price by what was sold."""
+    """Measure the average price, weighted by sales."""
     sales = [economy.value[i] - economy.stock[i] for i in range(config.firms)]
     count = sum([int(min(sales[i] / economy.price[i], config.top)) for i in range(config.firms)])
     sold = sum(sales)

@@ -14,7 +14,7 @@ from societies.models.bam import flows
 
 
 def dismiss(economy, household, returning):
-    """End the contract of a household; ``returning``: it has run out."""
+    """End the contract of a household; ``returning``: 1 if it has run out."""
     firm = economy.employer[household]
     economy.former[household] = firm
     economy.employer[household] = -1
@@ -29,7 +29,7 @@ def draw_lot(config, economy, quarter, household):
 
 
 def lay_off(config, economy, unpaid):
-    """Let firms dismiss those that they do not want, or (``unpaid``, 3.5) cannot pay, by lot."""
+    """Dismiss excess or (``unpaid``) unpaid workers: by lot, or by wage if `layoff` is dearest."""
 
     def too_many(firm):
         if unpaid:
@@ -53,7 +53,7 @@ def lay_off(config, economy, unpaid):
 
 
 def revise(config, economy, quarter):
-    """Measure inflation, of last quarter's average price, and revise the minimum wage (3.4)."""
+    """Measure inflation up to the last quarter, and revise the minimum wage (3.4)."""
     economy.infl = 0.0
     if config.inflation == "year":
         if quarter >= 5:
@@ -82,8 +82,8 @@ def offer(config, economy, quarter, firm):
 def search(config, economy, quarter, household):
     """Let a household without a job choose the firms to apply to: the best offers of a sample.
 
-    It also draws a number for each round, by which applicants are put into order. The contracts
-    of others are raised to a new minimum wage.
+    It also draws a number for each round, which orders applicants. Wages of others are raised to a
+    new minimum wage.
     """
     most, every = config.max_m, config.search_pool == "all"
     words = draw_words(economy.stream, config.firms + household, 2 * most)
@@ -124,7 +124,7 @@ def with_vacancies(economy, k):
 
 
 def labour(config, economy, quarter):
-    """Match those without a job with vacancies, and add up the wages of every firm (3.3)."""
+    """Match the unemployed with vacancies, and add up the wages of every firm (3.3)."""
     seekers = [j for j in range(config.households) if economy.employer[j] < 0]
     for turn in range(config.max_m if config.hiring == "rounds" else 1):
         match_workers(config, economy, seekers, turn)
@@ -136,7 +136,7 @@ def labour(config, economy, quarter):
 
 
 def pay(config, economy, quarter, household):
-    """Let a household earn its wage, and its contract last a quarter less."""
+    """Pay a household its wage, and shorten its contract by a quarter."""
     economy.paid[household] = economy.wage[household]
     economy.income[household] += economy.wage[household]
     economy.left[household] -= int(economy.employer[household] >= 0)
@@ -153,9 +153,9 @@ def hire(config, economy, household, firm):
 
 
 def match_workers(config, economy, seekers, turn):
-    """Let firms hire in a drawn order: those who apply to them in this turn, or one by one.
+    """Let seekers in a drawn order apply to the firm of this turn, or go through their lists.
 
-    One by one, each seeker takes the first firm of its list that has a vacancy left.
+    With `hiring` one_by_one each takes the first firm of its list that has a vacancy left.
     """
     order: list[int] = Bounded(config.households)
     for household in seekers:

@@ -1,4 +1,4 @@
-"""What is measured of an economy in a quarter (section 3.3 to 3.9 of the book)?"""
+"""Which series of an economy are measured in a quarter (sections 3.3 to 3.9 of the book)?"""
 
 import math
 
@@ -41,7 +41,7 @@ def measure(config, economy, quarter):
 
 
 def dispersion_of_prices(config, economy):
-    """Return the standard deviation over the mean of prices, both weighted by output."""
+    """Return the standard deviation of prices over their mean, both weighted by output."""
     output = [float(made) for made in economy.made]
     total = float(sum(economy.made))
     if total == 0.0:
@@ -128,9 +128,9 @@ def statistics(config, economy, quarter):
 
 
 def money_at_start(config):
-    """Return all money before the first quarter, in grains; it stays the same with what is outside.
+    """Return all money before the first quarter, in grains; with money outside it stays constant.
 
-    The cash of firms, the savings of households, and the equity of banks, as `begin` gives them.
+    It is the cash of firms, the savings of households and the equity of banks set by `begin`.
     """
     made = config.households * int(config.productivity * GRAINS) // config.firms
     worth = int(config.net_worth_ratio * config.price0 * made)

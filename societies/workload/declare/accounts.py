@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
 Row = tuple[str, Sequence[int]]
-"""A name, and for every sector what it gets; with a minus sign what it pays."""
+"""A name, and for every sector the amount that it gets, negative if it pays."""
 
 
 class Payment(NamedTuple):
@@ -32,7 +32,7 @@ class Accounts(NamedTuple):
     ----------
     payments : rows of the table
     deposits : sectors whose money is deposits at the bank
-    bank, outside : sector that owes the deposits, and the one that owes the bank its reserves
+    bank, outside : sector that owes the deposits, and sector that owes the bank its reserves
     unit : unit of the amounts
     flow : logged field of whole numbers: the payments of a tick, by name
     balance : logged field of whole numbers: the money of each sector at the end of a tick

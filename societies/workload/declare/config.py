@@ -32,13 +32,13 @@ SEED: Any = key(
 
 
 def replicates(copies: str) -> Any:
-    """Return the key ``replicates`` of a workload by what its copies are called."""
+    """Return the key ``replicates`` of a workload whose copies have this name (plural)."""
     what = f"Number of {copies} that are simulated at once and differ in their random draws"
     return key(1, what, copies, ge=1, le=LARGEST_INTEGER)
 
 
 def first_copy(copy: str) -> Any:
-    """Return the key of the number of the first copy by what a copy is called."""
+    """Return the key of the first copy's number, of a workload whose copies have this name."""
     first = (
         f"Number of the first {copy}; {copy} k of an ensemble alone: first_{copy} k, replicates 1"
     )
@@ -210,7 +210,7 @@ def keep_conflicts(config: Any, clock: str = "day") -> Iterator[Conflict]:
 
 
 class Seeded:
-    """Adds to a configuration with the key ``seed`` what follows from it."""
+    """Adds to a configuration with the key ``seed`` the start of its random streams."""
 
     @property
     def stream_base(self) -> int:
@@ -302,7 +302,7 @@ class QuarterRecord(RecordConfig):
 
 
 class QuarterlyConfig(EnsembleConfig):
-    """Base class for models of economies whose time goes in quarters, as `DailyConfig` for days."""
+    """Base class for models of economies whose ticks are quarters, like `DailyConfig` for days."""
 
     TICK, FIRST_COPY = "quarter", "first_economy"
 

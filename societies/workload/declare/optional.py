@@ -1,6 +1,6 @@
-"""What do few workloads declare? Each class answers one question, with defaults for all others.
+"""What do only few workloads declare? Each class has one kind of declaration, with defaults.
 
-They are base classes of `Workload`, whose author reads those alone that concern the model.
+They are base classes of `Workload`. The author of a workload reads only those that it needs.
 """
 
 from __future__ import annotations

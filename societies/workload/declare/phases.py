@@ -22,7 +22,7 @@ WORKGROUP_LIMIT = 256
 """Largest number of work-items in a workgroup in the portable profile."""
 
 TICK = "tick"
-"""Kernel parameter with the number of the tick; so has a parameter with the clock's name."""
+"""Kernel parameter with the number of the tick; it may also have the clock's name."""
 
 TICKS = "ticks"
 """Kernel parameter with the number of ticks that a launch carries out."""
@@ -62,8 +62,8 @@ class Scratch:
     dtype : NumPy type
     shared : name of memory that several launches share and that the host can read
         (`BoundPhases.memory`); "": not shared
-    cached : whether kernels store there from launch to launch what follows from the state; it is 0
-        at the start and whenever arrays of the state were replaced
+    cached : whether kernels store results there from launch to launch that follow from the state;
+        set to 0 at the start and whenever arrays of the state are replaced
     """
 
     shape: tuple[int, ...]

@@ -165,7 +165,7 @@ class Contents(Protocol):
         """
 
     def write_checkpoint(self, file: ResultFile, state: Mapping[str, NDArray[Any]]) -> None:
-        """Write what belongs to a checkpoint's state in addition; any thread may call this."""
+        """Write further data of a checkpoint besides its state; any thread may call this."""
 
     def finish(self, file: ResultFile, tick: int, state: Callable[[], State]) -> None:
         """Write the results of the end of the run, after the steps of `Workload.finish`."""
@@ -188,7 +188,7 @@ class Workload(
 ):
     """Base class of every workload, with its required and optional declarations.
 
-    What few workloads declare is in its base classes, grouped by question (`optional`).
+    Declarations that few workloads need are in its base classes (`optional`).
 
     An entry point of the group ``societies.workloads`` refers to an instance.
 
@@ -294,12 +294,12 @@ class Workload(
     # What has a default.
 
     def require_class(self) -> None:
-        """Raise ConfigError if what the class declares cannot be; called when it is imported."""
+        """Raise ConfigError if the class has an impossible declaration; called at its import."""
 
     def computed_on(self, p: P, device: Device) -> None:
-        """Take note of the device on which a run is computed, before `source` is asked for.
+        """Receive the device on which a run is computed; called before `source`.
 
-        The arguments may be computed on it, with the same bits. Default: nothing.
+        The arguments of `source` may be computed on it, with the same bits. Default: nothing.
         """
 
     def reference(self, p: P) -> Mapping[str, Callable[..., None]]:
@@ -388,7 +388,7 @@ class Workload(
         return changes_of(p)
 
     def settled(self, p: P) -> Mapping[str, tuple[int, ...]]:
-        """Return arrays of which the first steps settle what a later removal does, and where.
+        """Return arrays in which the first steps decide what a later removal does, and where.
 
         In these arrays copies with the same number may differ before their removals do.
         """
@@ -477,7 +477,7 @@ class Workload(
 
 @dataclass(frozen=True, eq=False)
 class Setup(Generic[C, P]):
-    """A workload with a configuration, and what follows from both; each is made once, when read.
+    """A workload with a configuration, and what follows from both, computed once when first read.
 
     Attributes
     ----------

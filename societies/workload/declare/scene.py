@@ -1,7 +1,7 @@
-"""What of a run does a page draw while it runs? A workload declares it in a few lines.
+"""What does a page draw of a run while it runs? A workload declares it in a few lines.
 
-Without a declaration the page draws every series, and the numbers of every agent of which there is
-one each. A model adds a network, a grid, or the keys that deserve a slider (`Workload.scene`).
+Without a declaration the page draws every series, and every field with one number per agent.
+A model adds a network, a grid, or the keys that deserve a slider (`Workload.scene`).
 """
 
 from __future__ import annotations
@@ -29,12 +29,12 @@ class Links:
     ----------
     title : a few words
     taker : field (node, link) with the node at the other end of each link, -1: none
-    weights : fields (node, link) with the width of each link, by what they are called; the first
-        is shown first
+    weights : fields (node, link) with the width of each link, by displayed name; the first is shown
+        first
     size : field (node, ...) with the size of a node, summed over further dimensions
-    colours : what gives a node its colour, by what it is called; the first is shown first. A field
-        (node, ...), of which the position of the largest value in further dimensions is the colour,
-        or a number for each node
+    colours : numbers of the colours of nodes, by displayed name; the first is shown first. A number
+        for each node, or a field (node, ...): the index of the largest value in its further
+        dimensions is the colour
     table : table of events of a result with the same links, in columns ``giver``, ``taker`` and
         those of ``columns``; "": results have none
     columns : columns of ``table``, by the words of ``weights``
@@ -94,7 +94,7 @@ class Scene:
     living : series that counts them, which the page writes next to the tick; "": none
     network : Links, if agents are drawn as one
     grid : Grid, if there is one
-    steer : value keys that are offered first, whose change needs no other program; (): all keys
+    steer : value keys that are offered first; a change of them needs no new kernels; (): all keys
     policies : buttons, by name
     numbered : what the number of a policy counts: "resource"
     """

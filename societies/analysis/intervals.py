@@ -36,9 +36,9 @@ def mean_interval(
     ----------
     data : DataArray with the dimension ``dim``
     dim : dimension of the replicates: ``"society"``, ``"replicate"``, ``"run"``
-    level : part of the samples whose mean lies in the interval
+    level : share of the samples whose mean lies in the interval
     resamples : number of samples
-    seed : seed of the samples
+    seed : seed of the random samples
 
     Returns
     -------
@@ -75,7 +75,7 @@ def quantile_interval(
     ----------
     data : DataArray with the dimension ``dim``
     dim : dimension of the replicates
-    level : part of the replicates between the quantiles: 0.9 for the quantiles 0.05 and 0.95
+    level : share of the replicates between the quantiles: 0.9 for the quantiles 0.05 and 0.95
 
     Returns
     -------
@@ -134,6 +134,6 @@ def _require_replicates(data: xr.DataArray, dim: str) -> None:
 
 
 def require_level(level: float) -> None:
-    """Raise ConfigError if this cannot be the level of an interval."""
+    """Raise ConfigError unless this is a valid level of an interval."""
     if not 0 < level < 1:
         raise ConfigError(f"{option('level', level)}: must be between 0 and 1")

@@ -18,9 +18,8 @@ LONGEST = 48
 def shorts(values: Iterable[Any]) -> list[str]:
     """Return a distinct label for each of the different values of a key.
 
-    Numbers get as many digits as are needed to distinguish them. Texts that are too long and begin
-    alike lose their common beginning; those that are still alike get a number, except for the
-    first.
+    Numbers get as many digits as are needed to distinguish them. Long texts lose their common
+    beginning. Of texts that are still equal, all but the first get a number.
     """
     values = list(values)
     if all(isinstance(value, float | np.floating) for value in values):
@@ -37,7 +36,7 @@ def shorts(values: Iterable[Any]) -> list[str]:
 
 
 def distinct(labels: Sequence[str]) -> list[str]:
-    """Return the labels, each once: a repeated one gets a number with which it is no other's."""
+    """Return distinct labels: a number is appended to a repeated one."""
     found: list[str] = []
     for label in labels:
         found.append(unused(label, {*found, *labels}) if label in found else label)
@@ -45,16 +44,15 @@ def distinct(labels: Sequence[str]) -> list[str]:
 
 
 def unused(label: str, taken: Collection[str]) -> str:
-    """Return a label that is not in ``taken``, if necessary with a number appended."""
+    """Return the label, with a number appended if it is in ``taken``."""
     others = (f"{label} ({number})" for number in count(2))
     return next(one for one in chain([label], others) if one not in taken)
 
 
 def different(values: Any) -> tuple[Any, Any]:
-    """Return the different values of a key, and for each entry the index of its value.
+    """Return the different values of a key and, for each entry, the index of its value.
 
-    Numbers are ascending; texts have the order in which they first occur, which is that of the
-    design.
+    Numbers are in ascending order, texts in order of first occurrence, which is that of the design.
     """
     found, first, of = np.unique(values, return_index=True, return_inverse=True)
     if found.dtype.kind in "iuf":

@@ -29,7 +29,8 @@ def draw_trade_network(
 
     Parameters
     ----------
-    cases : one result with ``record.network`` or ``record.trade_log``, or a study with the first
+    cases : one result with ``record.network`` or ``record.trade_log``, or one study with
+        ``record.network``
     day : a recorded day; default: the last
     society : a recorded society; default: the first
     run : run of a study; default: the first

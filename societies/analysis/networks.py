@@ -45,7 +45,7 @@ Chosen = int | Sequence[int] | None
 
 @dataclass(frozen=True, eq=False)
 class Network:
-    """Links, and the days and societies for which they are complete.
+    """Links of traders, and the days and societies for which they are complete.
 
     Attributes
     ----------
@@ -96,17 +96,18 @@ def trade_network(
         trades are added up; or its table ``trade_network`` or ``resource_trades``, as
         `open_results` returns them
     day, society : recorded days and societies to return; default: all
-    run : the same for a study, which has runs in place of societies
+    run : runs to return of a study, which has runs in place of societies; default: all
 
     Returns
     -------
     xarray.Dataset along ``link``
-        A link for each society, day and ordered pair of agents in which the first gave the second
-        something, sorted by ``society``, ``day``, ``giver``, ``taker`` (int64). ``units`` are those
-        given in swaps, of all resources (int64, units), ``swaps`` those between the two (int64).
-        In a swap both agents give, so each pair has two links. With devices also ``units_paid`` by
-        the giver for devices (int64, units) and ``devices`` sold by the giver, (link, device_type)
-        int64. A study has ``run`` in place of society. A day without trade has no links.
+        A link for each society, day and ordered pair of agents of which the first gave something to
+        the second, sorted by ``society``, ``day``, ``giver``, ``taker`` (int64). ``units`` counts
+        the units of all resources given in swaps (int64, units), ``swaps`` the swaps of the pair
+        (int64). In a swap both agents give, so each swap counts in two links. With devices also
+        ``units_paid``: units that the giver paid for devices (int64, units), and ``devices`` that
+        the giver sold, (link, device_type) int64. A study has ``run`` in place of society. A day
+        without trade has no links.
 
     Raises
     ------

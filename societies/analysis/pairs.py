@@ -41,17 +41,17 @@ NEVER = -1
 
 @dataclass(frozen=True, eq=False)
 class Compared:
-    """The series of two results with the same societies.
+    """The series of two results, in pairs if they have the same random draws.
 
     Attributes
     ----------
     labels, units, meanings : names, units and meanings of the series
     clock, ticks : name of a tick, and the common ticks
     base, other : (series, pair, tick); without pairs the second axes may differ in length
-    paired : whether the societies of both have the same random draws
+    paired : whether the societies of both results have the same random draws
     firsts : first tick on which each series differs, -1 if none does
     first : first tick on which any recorded series differs
-    pasts : for base and other the number of the past of each copy, of a fan; else None
+    pasts : for a fan, the number of the past of each copy of base and other; else None
     """
 
     labels: list[str]
@@ -76,7 +76,7 @@ def compared(
 
 
 def warn_of_changed_sources(a: xr.Dataset, b: xr.Dataset) -> None:
-    """Warn if the rules changed between two results, so that a difference may be theirs."""
+    """Warn if the rules changed between two results: differences may be due to this."""
     mine, others = (hashes_of(data.attrs) or {} for data in (a, b))
     changed = sorted(name for name, one in mine.items() if others.get(name, one) != one)
     if changed:
@@ -121,7 +121,7 @@ def compared_aligned(
 def first_difference(a: xr.Dataset, b: xr.Dataset) -> int:
     """Return the first tick on which any series of two aligned results differs; -1: none does.
 
-    Series with a lag, whose value of a tick depends on later ticks, count only if no other differs.
+    Series with a lag, whose values depend on later ticks, count only if no other series differs.
     """
     clock, later = clock_of(a), _with_lag(a)
     a, b = (
@@ -223,7 +223,7 @@ def _completed(a: xr.Dataset, b: xr.Dataset) -> tuple[xr.Dataset, xr.Dataset]:
 
 
 def by_draws(data: xr.Dataset) -> xr.Dataset:
-    """Return a result along the numbers by which its societies draw."""
+    """Return a result along the numbers that determine the draws of its societies."""
     dim = copies_of(data)
     if dim != RUN:
         return data.rename({dim: PAIR})

@@ -74,7 +74,7 @@ def plot_overview(
     footer : bool
         Whether the small print at the foot is drawn: file, seed, and what the figure leaves out.
     options
-        Keyword arguments of the figure: ``bands="quantiles"``, for a plate ``palette="viridis"``.
+        Keyword arguments of the figure, such as ``bands="quantiles"`` or ``palette="viridis"``.
 
     Returns
     -------
@@ -85,7 +85,7 @@ def plot_overview(
     Raises
     ------
     ConfigError
-        If the figure, a variable or an option does not exist, or the width is none.
+        If the figure, a variable or an option does not exist, or the width is not valid.
     SocietiesError
         If matplotlib is missing, the file has no variable to draw, or no tick is complete yet.
     OutputError
@@ -101,7 +101,7 @@ def plot_overview(
 
 @contextmanager
 def drawing_style() -> Iterator[None]:
-    """Draw with our style, whatever style the caller has chosen.
+    """Draw with the style of this package, not with that chosen by the caller.
 
     Raises
     ------
@@ -158,7 +158,7 @@ def make_figure(
     footer: bool = True,
     **options: Any,
 ) -> Any:
-    """Return a figure of one or several runs, to be changed, shown or saved.
+    """Return a figure of one or several runs, to change, show or save it.
 
     Parameters
     ----------

@@ -1,4 +1,4 @@
-"""How does a figure fit a column of a journal? Its width and its fonts are those of print."""
+"""How does a figure fit a column of a journal? By a width and font sizes for print."""
 
 from __future__ import annotations
 
@@ -57,8 +57,8 @@ def resize(figure: Any, inches: float) -> None:
 
     Parameters
     ----------
-    figure : of matplotlib, with constrained layout; it is changed
-    inches : width
+    figure : matplotlib figure with constrained layout, which is changed
+    inches : its new width
     """
     width, height = figure.get_size_inches()
     grids = [spec.get_gridspec() for axes in figure.axes if (spec := axes.get_subplotspec())]
@@ -86,7 +86,7 @@ def resize(figure: Any, inches: float) -> None:
 
 
 def remove_foot(figure: Any) -> None:
-    """Remove the small print at the foot of a figure, and the numbers that it explains."""
+    """Remove the small print at the foot of a figure and the numbers that it explains."""
     for axes in figure.axes:
         for text in [one for one in axes.texts if one.get_gid() == NUMBER_OF_MARK]:
             text.remove()

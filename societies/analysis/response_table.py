@@ -1,4 +1,4 @@
-"""How does a model respond to a study's shocks? As a table, as plain data and as a figure."""
+"""How does a model respond to shocks, as a table, as plain data and as a figure?"""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ def responses(
 ) -> dict[str, xr.Dataset]:
     """Return the impulse responses of all results but the base, by label.
 
-    With a size for each of several shocks, also the `asymmetry` of each shock to the first.
+    With a size for each of several shocks, also return the `asymmetry` of each shock and the first.
     """
     cases, ticks = shocks_of(opened, base, after)
     first = next(iter(cases.values()))
@@ -164,15 +164,17 @@ def draw_irf(
 
     Parameters
     ----------
-    cases : results, of which a study has one for each point; the first is the base
+    cases : results (one for each point of a study); the first is the base
     variables : default: the headline variables of the workload
     base : label of the result or point without the shock
     response : level, relative or cumulative
-    after : tick at whose end the shock happens; -1: that of the first intervention that is new
+    after : tick at whose end the shock happens; -1: that of the first intervention that the
+        base lacks
     horizon : number of ticks after the shock; 0: all
     by : variable by whose value on the tick of the shock societies are divided into states
     states : number of states
-    size : size of all shocks, or of each one; then differences of responses per unit are drawn, too
+    size : size of all shocks, or of each; if of each, differences of responses per unit are drawn
+        as well
     level : of the intervals
     """
     if response not in LEVELS:

@@ -1,7 +1,7 @@
 """How does an economy respond to a shock: impulse responses by exact twins?
 
 Every society has a twin with the same random draws in which the shock happens (counterfactual Monte
-Carlo: Amendola and Pereira, 2024). The response is the mean difference of twins by days after the
+Carlo: Amendola and Pereira, 2024). The response is the mean difference of twins by ticks after the
 shock. It needs no model of the series and no ordering of shocks.
 """
 
@@ -55,15 +55,15 @@ def irf(
     Parameters
     ----------
     base, shocked : path or xarray.Dataset
-        As for `effect`. They must be pairs: have the same seed and societies.
+        As for `effect`. They must be pairs, with the same seed and societies.
     variables : names of variables; default: the headline variables of the workload, or ``by`` if
         that is a variable of agents
-    after : tick at whose end the shock happens; horizon 1 is the tick after it. Or the tick of each
-        society by its number; societies that it lacks have no shock and are left out
+    after : tick at whose end the shock happens; horizon 1 is the tick after it. Or the tick for
+        each society by its number; societies without a tick have no shock and are left out
     horizon : number of ticks; default: all that the results have after every shock
-    by : variable of the base by whose value on the tick of the shock societies are divided into
-        states. A variable of agents divides the agents of each society instead; then only variables
-        of agents have responses, which are those of means over the agents of a state
+    by : variable of the base whose value on the tick of the shock divides societies into states. A
+        variable of agents divides the agents of each society instead; then only variables of agents
+        have responses, those of the means over the agents of a state
     states : number of states, by quantiles of ``by``
     size : size of the shock; level, cumulative and peak are per unit of it
     level, resamples, seed : of the bands: bootstrap over pairs
@@ -103,22 +103,22 @@ def asymmetry(
     resamples: int = RESAMPLES,
     seed: int = 0,
 ) -> xr.Dataset:
-    """Return how the responses to two shocks differ, each per unit of its size: other - shocked.
+    """Return the difference of the responses to two shocks, per unit of size: other - shocked.
 
-    Where responses are proportional to the size and the sign of a shock, the difference is 0: so
-    shocks of sizes 1 and -1 show an asymmetry of sign, those of sizes 1 and 2 one of size. The
+    The difference is 0 if responses are proportional to the size of a shock, with its sign. So
+    shocks of sizes 1 and -1 show an asymmetry of sign, sizes 1 and 2 an asymmetry of size. The
     bands are those of differences within the same societies.
 
     Parameters
     ----------
     base, shocked, other : as for `irf`; both shocks are twins of the base and happen at once
-    sizes : size of the shock of ``shocked``, and of that of ``other``
+    sizes : sizes of the shocks of ``shocked`` and of ``other``
     variables, after, horizon, by, states, level, resamples, seed : as for `irf`
 
     Returns
     -------
     Dataset
-        As that of `irf`, for the difference.
+        As from `irf`, for the difference.
 
     Raises
     ------
@@ -274,8 +274,8 @@ def shocks_of(
 ) -> tuple[dict[str, xr.Dataset], dict[str, After]]:
     """Return the results by label, the base first, and the tick of each one's shock.
 
-    The shock is the first intervention that the base does not have, if ``after`` is not given. If
-    interventions name societies, each society has a tick of its own.
+    Without ``after`` the shock is the first intervention that the base does not have. If
+    interventions name societies, each society has its own tick.
 
     Raises
     ------

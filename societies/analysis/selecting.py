@@ -58,8 +58,7 @@ def unknown(name: str, there: Iterable[str], word: str = "variables") -> ConfigE
 def with_ticks(results: xr.Dataset, asked: Ticks) -> xr.Dataset:
     """Return the dataset with only the selected ticks, both ends of a range included.
 
-    Variables with their own dimension of ticks (``agent_day``) retain those of their ticks that are
-    among the selected ones.
+    Variables with their own dimension of ticks (``agent_day``) keep their ticks that are selected.
 
     Parameters
     ----------
@@ -93,8 +92,8 @@ def with_ticks(results: xr.Dataset, asked: Ticks) -> xr.Dataset:
 def workload_of(results: xr.Dataset) -> Workload[Any, Any] | None:
     """Return the workload that made a result, None if it is unknown or not installed.
 
-    A processed dataset may have lost its attributes; then the workload is one whose headline
-    variables are all present.
+    If a processed dataset has lost its attributes, the workload is one whose headline variables are
+    all present.
     """
     configuration = results.attrs.get("configuration")
     if configuration is not None:
@@ -158,7 +157,7 @@ def _shown(asked: Ticks) -> object:
 
 
 def ticks_of(data: xr.DataArray) -> str:
-    """Return the dimension of ticks of an array that may have lost the file's attributes.
+    """Return the dimension of ticks of an array, even if it lost the file's attributes.
 
     Raises
     ------
@@ -178,7 +177,7 @@ def in_order(data: Any, dim: str) -> Any:
     Raises
     ------
     ConfigError
-        If an entry occurs twice, as in two results that were joined.
+        If an entry occurs twice, as in two joined results.
     """
     if dim not in data.coords:
         return data

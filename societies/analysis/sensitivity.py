@@ -1,8 +1,8 @@
 """Which parameters does an outcome depend on? Sobol indices and Morris's elementary effects.
 
-SALib computes both from the outcomes at the points of a design, whose groups of points
-(trajectories) must be complete and in order. The coordinates of a study identify the point of each
-run: rows are sorted, incomplete groups are left out with a warning, and points that are not from a
+SALib computes both from the outcomes at the points of a design. Its groups of points (or
+trajectories) must be complete and in order. The coordinates of a study identify the point of each
+run. So runs are sorted, incomplete groups are left out with a warning, and points that do not fit a
 design raise an error.
 """
 
@@ -55,7 +55,7 @@ def over_replicates(data: xr.DataArray, dim: str = "run") -> xr.DataArray:
     Warns
     -----
     UserWarning
-        If some points have fewer replicates than others: their means are over fewer runs.
+        If some points have fewer replicates than others.
 
     Raises
     ------
@@ -128,8 +128,8 @@ def sobol(
 ) -> xr.Dataset:
     """Return Sobol indices of an outcome at the points of a Saltelli design.
 
-    ``first`` is the part of the outcome's variance that a parameter explains alone, ``total`` the
-    part that it explains alone or with others (Saltelli et al., 2010; Jansen's estimator of the
+    ``first`` is the share of the outcome's variance that a parameter explains alone, ``total`` the
+    share that it explains alone or with others (Saltelli et al., 2010; Jansen's estimator of the
     total). Intervals are SALib's: normal, with the standard deviation over bootstrap samples.
 
     Parameters
@@ -196,10 +196,10 @@ def morris(
     resamples: int = 1000,
     seed: int = 0,
 ) -> xr.Dataset:
-    """Return Morris's measures of elementary effects at the points of his design.
+    """Return Morris's measures of elementary effects at the points of a Morris design.
 
     An elementary effect is the change of the outcome from one point of a trajectory to the next,
-    divided by the step of the one parameter that differs, as a part of its range (Morris, 1991;
+    divided by the step of the one parameter that differs, as a share of its range (Morris, 1991;
     Campolongo et al., 2007).
 
     Parameters

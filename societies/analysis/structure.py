@@ -25,7 +25,7 @@ def hhi(data: xr.DataArray, dim: str = "agent") -> xr.DataArray:
 
     It is 1/n if all n values are equal, 1 if one has everything, 0 if all are 0 (as in the series
     ``hhi`` of the economy, computed from the units extracted of each resource). Missing values are
-    ignored; if all are missing, so is the index.
+    ignored; if all are missing, the index is missing.
 
     Parameters
     ----------
@@ -48,7 +48,7 @@ def hhi(data: xr.DataArray, dim: str = "agent") -> xr.DataArray:
 def interdependence(
     extracted: xr.DataArray, contained: Sequence[float], dim: str = "source"
 ) -> xr.DataArray:
-    """Return the number of resources in the device that extracted a unit, mean over units.
+    """Return the mean over extracted units of the number of resources in the extracting device.
 
     A tool is made of several resources, a machine of several tools, and so on; extraction by hand
     counts 0. The series ``interdependence`` of the economy is for a whole society; this function
@@ -57,13 +57,14 @@ def interdependence(
     Parameters
     ----------
     extracted : units extracted by source, such as ``agent_extracted_with``
-    contained : resources that each source contains, in the order of ``extracted`` or, if that has
-        their names, from hand to industry: `resources_contained`
+    contained : number of resources in each source (`resources_contained`): in the order of
+        ``extracted`` or, if that has the names of sources, from hand to industry
     dim : the dimension of the sources
 
     Returns
     -------
     DataArray without ``dim``, float64; 0 where nothing was extracted, missing where units are
+        missing
 
     Raises
     ------
@@ -95,7 +96,7 @@ def resources_contained(results: xr.Dataset) -> list[float]:
     Raises
     ------
     ConfigError
-        If it is not a result of the economy with devices.
+        If the file is not a result of the economy with devices.
     """
     said = yaml.safe_load(str(results.attrs.get("configuration", "")))
     devices = said.get("device") if isinstance(said, Mapping) else None
@@ -138,19 +139,19 @@ def recovery_time(
     """Return how long a series takes to recover after a shock at the end of a tick.
 
     The level before is the mean of the ticks up to the shock; the threshold is ``to`` times this
-    level. A series falls when it is below the threshold. It has recovered on the first tick after
-    its first fall from which on it is at or above the threshold for ``hold`` ticks: in all
-    recorded values from this tick to one at least ``hold - 1`` ticks later. The recovery time is 0
-    if the series never falls, and missing if it does not recover, if it ends before ``hold`` ticks
-    after the shock without a fall, or if the level is not above 0.
-    Ticks that are not recorded, or whose value is missing, are ignored: if only every tenth tick is
-    recorded, times are known to ten ticks.
+    level. A series falls when it is below the threshold. It recovers on the first tick after its
+    first fall from which it stays at or above the threshold for ``hold`` ticks: in all recorded
+    values from this tick to one at least ``hold - 1`` ticks later. The recovery time is 0 if the
+    series never falls. It is missing if the series does not recover, if it ends before ``hold``
+    ticks after the shock without a fall, or if the level is not above 0. Ticks that are not
+    recorded, or whose value is missing, are ignored: if only every tenth tick is recorded, times
+    are known to ten ticks.
 
     Parameters
     ----------
     series : DataArray with the dimension of ticks
     at : tick at whose end the shock comes; the next tick is the first one affected
-    to : threshold as a part of the level before, above 0
+    to : threshold as a share of the level before, above 0
     before : number of ticks over which the level before is the mean
     hold : number of ticks that the series must stay at or above the threshold
     clock : dimension of ticks; default: the one whose name is or ends in the clock's name
@@ -158,7 +159,7 @@ def recovery_time(
     Returns
     -------
     Dataset without the clock: ``recovery_time`` [ticks] from the shock until the recovery,
-    ``level`` before, ``lowest`` value after the shock, and ``loss``, the largest loss as a part of
+    ``level`` before, ``lowest`` value after the shock, and ``loss``, the largest loss as a share of
     the level, 0 or less if the series never fell below the level
 
     Raises

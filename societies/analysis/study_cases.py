@@ -25,7 +25,7 @@ WHOLE = ("effect", "irf", "fan", "sweep", "sensitivity", "trade_network")
 
 
 def cases_of(label: str, data: xr.Dataset, figure: str) -> dict[str, xr.Dataset]:
-    """Return the cases of one file: those of a study are its points if it has at most eight."""
+    """Return the cases of one file; those of a study are its points if there are at most eight."""
     done = runs_done(data)
     keys = varied(done)
     if figure in WHOLE or not keys or "point" not in done.coords:
@@ -42,7 +42,7 @@ def cases_of(label: str, data: xr.Dataset, figure: str) -> dict[str, xr.Dataset]
 
 
 def runs_done(data: xr.Dataset) -> xr.Dataset:
-    """Return the runs of a study that are done; an attribute says what is left out."""
+    """Return the finished runs of a study; an attribute lists the others."""
     if "status" not in data.coords:
         return data
     done = data.isel({RUN: np.flatnonzero(data["status"].values.astype(str) == "done")})
@@ -54,7 +54,7 @@ def runs_done(data: xr.Dataset) -> xr.Dataset:
 def point_labels(study: xr.Dataset) -> dict[int, str]:
     """Return a distinct label for each point of a study, in the order of their keys' values.
 
-    It is the ``label`` of the point, or else the keys that vary with their values.
+    It is the ``label`` of the point, else the varied keys with their values.
     """
     keys = varied(study)
     _, rows = np.unique(study["point"].values, return_index=True)

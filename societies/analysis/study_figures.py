@@ -1,4 +1,4 @@
-"""Which figures show a study: its outcomes over the varied keys, and their sensitivity?"""
+"""Which figures show a study, its outcomes by the varied keys and their sensitivity?"""
 
 from __future__ import annotations
 
@@ -70,11 +70,10 @@ def of_study(study: xr.Dataset) -> str:
 
 
 def sweep(cases: Cases, *, variables: Sequence[str] = (), bands: str = INTERVAL) -> Any:
-    """Draw the last tick of a study over its keys.
+    """Draw the last tick of a study by its varied keys.
 
-    One key has a line with a band, or dots with bars if its values are texts; a grid of two keys is
-    a heat map, and other points of two keys are coloured dots. With more keys there is a panel for
-    each key, with a dot for each point.
+    One key: a line with a band, or dots with bars if its values are texts. Two keys: a heat map if
+    they form a grid, else coloured dots. More keys: a panel for each, with a dot for each point.
     """
     (study,) = cases.values()
     keys = varied(study)

@@ -1,4 +1,4 @@
-"""Which values do twins have after a shock: of all societies, and by their state before it?"""
+"""Which values do twins have after a shock, in all societies and by their state before it?"""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ class Twins:
     clock : name of a tick
     horizon : ticks after the shock
     base, shocked : by the name of the state, (series, pair, horizon)
-    pasts : by the name of the state, the number of the past of each pair of a fan; else None
+    pasts : for a fan, by the name of the state, the number of the past of each pair; else None
     """
 
     labels: list[str]
@@ -70,7 +70,7 @@ def twins(
 
     Parameters
     ----------
-    among : numbers of the societies that are taken; default: all
+    among : numbers of the societies to use; default: all
     """
     warn_of_changed_sources(one, two)
     a, b, paired = aligned(one, two)

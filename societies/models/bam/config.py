@@ -90,7 +90,7 @@ class BamConfig(QuarterlyConfig):
 
     # Entry, tax, extensions.
     entry_size: float = _positive(0.5, "Net worth of an entrant over the mean of others", 1e3)
-    entry_production: float = _positive(0.5, "Output of an entrant, from which it plans, so", 1e3)
+    entry_production: float = _positive(0.5, "Output an entrant plans from, over the mean", 1e3)
     entry_wage: float = _positive(0.5, "Wage offered by an entrant over the mean wage", 1e3)
     entry_markup: float = _positive(1.20, "Price of an entrant over the average price", 1e3)
     tax: float = _share(0.0, "Share of profit taken away")

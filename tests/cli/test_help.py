@@ -141,7 +141,7 @@ def test_keys_of_the_workload_are_completed():
     ]
     assert completion.overrides(Path("economy/tools"), "agents=") == []  # any number
     assert completion.overrides(Path("economy/tools"), "agen") == [
-        ("agents=", "Number of agents in a society, or a CSV file with a row for each")
+        ("agents=", "Number of agents in a society, or a CSV file with a row for each agent")
     ]
 
 

@@ -280,13 +280,15 @@ COLLECTIVE_WHOLE void pair_agents(STATE_PARAMETERS RULE_PARAMETERS, const size_t
     mark_all_free(FREE, agents);
     group_barrier(CLK_LOCAL_MEM_FENCE);  // all agents are free, before the first is drawn
     rng_t rng;  // work-item 0 draws
-    if (lid == 0) rng = rng_load(stream(AGENTS, PURPOSE_DEVICE_MATCHING));
+    if (lid == 0) {
+        rng = rng_load(stream(AGENTS, PURPOSE_DEVICE_MATCHING));
 #if SYNCHRONIZES
-    if (lid == 0 && STREAM_STAYS)  // each type and round draws from its own part of the day's
-        rng = rng_of_part(stream(AGENTS, PURPOSE_DEVICE_MATCHING),
-                          device_type * DEVICE_ROUND_SLOTS + market_round,
-                          TYPES * DEVICE_ROUND_SLOTS);
+        if (STREAM_STAYS)  // each type and round draws from its own part of the day's
+            rng = rng_of_part(stream(AGENTS, PURPOSE_DEVICE_MATCHING),
+                              device_type * DEVICE_ROUND_SLOTS + market_round,
+                              TYPES * DEVICE_ROUND_SLOTS);
 #endif
+    }
 #if MEETINGS_AT_ONCE
     for (uint left = lid == 0 ? agents : 0, placed = 0; left > 0; placed += 2) {
         const uint a = nth_free(FREE, rng_below(&rng, left--));
@@ -330,7 +332,9 @@ COLLECTIVE_WHOLE void pair_agents(STATE_PARAMETERS RULE_PARAMETERS, const size_t
         met(a, market_round) = b;
         met(b, market_round) = a;
     }
-    if (lid == 0 && !STREAM_STAYS) stream(AGENTS, PURPOSE_DEVICE_MATCHING) = rng_pack(rng);
+    if (lid == 0) {
+        if (!STREAM_STAYS) stream(AGENTS, PURPOSE_DEVICE_MATCHING) = rng_pack(rng);
+    }
 }
 
 __kernel void device_matching(STATE_PARAMETERS RULE_TABLES, const uint device_type,

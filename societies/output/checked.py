@@ -81,6 +81,12 @@ def without(
     return _replaced(data, {name: look(fill) for name, fill in fills.items() if name in data})
 
 
+def _seen(array: Any) -> str:
+    """Return shape and type of a variable as text, such as ``2 x 31 float32``."""
+    kind = str(array.dtype) if array.dtype.kind in "biuf" else "text"
+    return f"{' x '.join(map(str, array.shape)) or 'one'} {kind}"
+
+
 def _emptied(values: Any, keep: Any, fill: Any) -> Any:
     found = np.array(values)
     found[~keep] = fill
@@ -167,6 +173,18 @@ class RunChecks:
         """Raise ValueError if the file's name of the clock is not that in its seal."""
         if name != self._seal.clock:
             raise ValueError(f"its clock is {self._seal.clock!r}, not {name!r}")
+
+    def require_sealed(self, data: xr.Dataset, place: str = "") -> None:
+        """Raise ValueError if a variable has not the shape and type that the seal has.
+
+        Parameters
+        ----------
+        place : where the dataset's table of events is in the file
+        """
+        for name, found in data.variables.items():
+            sealed = self._seal.extents.get(f"{place}/{name}" if place else str(name))
+            if sealed and (found.shape, found.dtype) != (sealed.shape, sealed.dtype):
+                raise ValueError(f"'{name}' is {_seen(found)}, and {_seen(sealed)} in its seal")
 
     def require_events(self, name: str) -> int:
         """Return how many rows of a table are valid; raise OutputError if they are damaged."""

@@ -92,6 +92,8 @@ def open_results(path: str | PathLike[str], events: str | None = None) -> xr.Dat
             whole = xr.open_dataset(
                 path, engine="h5netcdf", group=group, mask_and_scale=False, phony_dims="access"
             )
+            if checks.commits is not None:
+                checks.require_sealed(whole, group or "")
             if checks.commits is None:
                 trimmed = _trimmed(whole, clock, committed, events=events is not None)
             elif events is not None:

@@ -14,6 +14,7 @@ from marks import in_turn
 from small import small
 
 import societies
+from societies.errors import OutputError
 
 TEXT = h5py.string_dtype()
 COPY = {"economy": "society", "laplace": "plate"}
@@ -176,6 +177,23 @@ def test_a_figure_of_it_is_refused_in_a_line(forged, shell, name, kind):
     assert (code, out) == (4, ""), err
     assert err.startswith("forged") and says in err
     assert len(err.splitlines()) == 1 and "internal error" not in err
+
+
+@pytest.mark.ci
+@pytest.mark.parametrize("change", [lambda a: a.astype("f8"), lambda a: a.astype("i2")])
+def test_a_column_of_another_type_than_its_seal_has_is_not_read(forged, change):
+    def forge_column(file, name):
+        table = file["events/inventions"]
+        values, attributes = change(table["resource"][()]), dict(table["resource"].attrs)
+        scale = table["resource"].dims[0][0]
+        del table["resource"]
+        column = table.create_dataset("resource", data=values)
+        column.attrs.update({key: attributes[key] for key in ("units", "long_name")})
+        column.dims[0].attach_scale(scale)
+
+    path = forged("economy", forge_column)
+    with pytest.raises(OutputError, match=r"'resource' is 140 .*, and 140 int32 in its seal"):
+        societies.open_results(path, events="inventions")
 
 
 @pytest.mark.ci

@@ -20,6 +20,7 @@ import shutil
 import subprocess
 import time
 from functools import partial
+from importlib.util import find_spec
 from pathlib import Path
 
 import societies
@@ -142,7 +143,8 @@ def main():
                 programs["Stockfish"] = (depth, partial(time_stockfish, options.stockfish))
             for program in options.perft:
                 programs[Path(program).name] = (depth, partial(time_other, program))
-            programs["python-chess"] = (min(depth - 2, 5), time_python_chess)
+            if find_spec("chess"):
+                programs["python-chess"] = (min(depth - 2, 5), time_python_chess)
             known = {}
             for _ in range(options.repeats):
                 for program, (plies, timed) in programs.items():

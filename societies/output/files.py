@@ -11,13 +11,14 @@ import shutil
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
-from typing import Any
-
-import h5py
+from typing import TYPE_CHECKING, Any
 
 from societies.errors import LACKING, OutputError, option
 from societies.inputs import shown
 from societies.output.lock import being_written, create, release
+
+if TYPE_CHECKING:
+    import h5py
 
 # What HDF5 says when the file is open in another process, or otherwise in this one.
 LOCKED = ("unable to lock file", "already open", "file locking flag")

@@ -10,7 +10,6 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from societies.output.files import MAKING, explained, written
 from societies.physics.pictures import PLAIN, Metadata, Picture
 from societies.version import package_version
 
@@ -52,6 +51,8 @@ def write(
         If it cannot be written.
     """
     from PIL import Image
+
+    from societies.output.files import MAKING, explained, written
 
     kind = kind_of(path)
     if kind == "GIF" and alpha is not None:

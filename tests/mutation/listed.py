@@ -50,12 +50,17 @@ def _place(mutant):
 
 @cache
 def _digests(module):
-    """Return a digest of the source, without comments, of each outermost function or method.
+    """Return a digest of the source of each outermost function or method.
+
+    Comments and docstrings, in which no mistakes are planted, are left out of it.
 
     What is on the level of the module is a function without a name, of a class without its methods
     one by the name of the class, as in `planting`.
     """
-    texts = {}
+    texts, tree = {}, ast.parse(file_of(module).read_text())
+    for node in ast.walk(tree):
+        if isinstance(getattr(node, "body", None), list):
+            node.body = [one for one in node.body if not _is_text(one)]
 
     def add(name, statements):
         for one in statements:
@@ -67,5 +72,13 @@ def _digests(module):
             else:
                 texts.setdefault(name, []).append(source(one))
 
-    add("", ast.parse(file_of(module).read_text()).body)
+    add("", tree.body)
     return {name: sha256("\n".join(own).encode()).hexdigest()[:8] for name, own in texts.items()}
+
+
+def _is_text(statement):
+    return (
+        isinstance(statement, ast.Expr)
+        and isinstance(statement.value, ast.Constant)
+        and isinstance(statement.value.value, str)
+    )

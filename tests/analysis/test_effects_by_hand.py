@@ -17,8 +17,10 @@ import xarray as xr
 from societies import analysis
 from societies.analysis import effect_table, effects, response_table
 from societies.analysis.effects import bootstrap_weights, cases_of_effects, for_json
+from societies.analysis.pairs import warn_of_changed_sources
 from societies.analysis.responses import shocks_of
 from societies.errors import ConfigError, EffectWarning
+from societies.workload.running.sources import SOURCES, text_of
 from tests.analysis.test_labels_and_cases_by_hand import study
 
 RESAMPLES, LEVEL, DAYS = 20_000, 0.64, (2, 4, 6)
@@ -571,3 +573,21 @@ def test_a_figure_of_responses_has_a_line_for_each_state(monkeypatch, by, states
         response_table.draw_irf(cases, variables=["x"], by=by)
     (lines, _) = found.value.args
     assert [*lines] == [f"{label}{state}" for label in [*cases][1:] for state in states]
+
+
+@pytest.mark.parametrize(
+    ("others", "said"),
+    [
+        ({"b.py": "2", "a.py": "1"}, "b.py changed between them"),
+        ({"b.py": "2", "a.py": "2"}, "a.py, and 1 more changed between them"),
+        ({"a.py": "2", "new.py": "3"}, "a.py changed between them"),
+        ({"b.py": "2", "a.py": "2", "c.py": "2"}, "a.py, and 2 more changed between them"),
+    ],
+)
+def test_the_first_by_name_of_the_rules_that_changed_is_named(others, said):
+    mine = {"c.py": "1", "b.py": "1", "a.py": "1"}
+    one, other = (xr.Dataset(attrs={SOURCES: text_of(text)}) for text in (mine, others))
+    with pytest.warns(EffectWarning) as caught:
+        warn_of_changed_sources(one, other)
+    (found,) = caught
+    assert str(found.message) == f"the results were made by different rules: {said}"

@@ -52,7 +52,7 @@ def file(tmp_path):
                 10,
             )
         ],
-        attributes={"title": "a test", "configuration": "workload: economy"},
+        attributes={"title": "für Müller", "configuration": "workload: economy"},
         state={},
     ) as result:
         days = slice(0, 6)

@@ -18,7 +18,7 @@ from datasets import datasets
 
 import societies
 from societies import SocietiesError, config_from_dict
-from societies.workload import Setup
+from societies.workload import Field, Setup
 from societies.workload.running import branch
 from societies.workload.running.branch import (
     _copy_checkpoints,
@@ -154,6 +154,35 @@ def test_a_branch_takes_the_checkpoints_that_it_would_have_written(
         if begin:
             cells = [tallies.tally(number, begin) for number in (0, 1)]
             assert found.state["tally"].tolist() == cells
+
+
+def test_a_fan_has_the_futures_of_every_copy_of_its_parent(tmp_path):
+    """As the straight run of the fan has them, whose copies have equal days up to its day."""
+    said = {"workload": "economy", "agents": 3, "resources": 3, "days": 4}
+    said |= {"record": {"checkpoint": 2}}
+    past, out, other = (tmp_path / f"{name}.h5" for name in ("parent", "fan", "straight"))
+    run(config_from_dict({**said, "replicates": 2, "first_society": 5}), past)
+    more = {"days": 6, "replicates": 6, "first_society": 15, "fan": {"day": 4, "futures": 3}}
+    fan = config_from_dict({**said, **more})
+    assert run(fan, out, start=past).first_day == 5
+    run(fan, other)
+    assert same(out, other)
+
+
+@pytest.mark.parametrize("lacks", ["an array of the state", "a variable"])
+def test_a_branch_of_a_file_that_lacks_something_begins_with_the_first_tick(
+    tmp_path, parent, monkeypatch, lacks
+):
+    """As one of an earlier version may, or one before an intervention that needs the array."""
+    fields = tallies.Tallies.fields
+    more = {"more": Field((), "int32", "1", "more", logged=lacks == "a variable")}
+    monkeypatch.setattr(tallies.Tallies, "fields", lambda self, p: fields(self, p) | more)
+    with parent_of(Setup(tallies.WORKLOAD, society(12)), parent, None) as found:
+        assert (found.begin, found.state, found.checkpoints) == (0, None, {})
+    out, other = tmp_path / "branch.h5", tmp_path / "straight.h5"
+    assert run(society(12), out, start=parent).first_day == 1
+    run(society(12), other)
+    assert same(out, other)
 
 
 def test_checkpoints_are_copied_to_where_a_straight_run_has_them():

@@ -5,6 +5,7 @@ With the workload whose numbers are sums (`tallies`), and with files of three li
 
 from __future__ import annotations
 
+import hashlib
 import warnings
 from types import SimpleNamespace
 
@@ -15,7 +16,7 @@ import tallies
 from societies import sweep
 from societies.errors import ConfigError, OriginWarning, OutputError
 from societies.sweep import prepare
-from societies.sweep.document import SweepConfig, digest, load_sweep
+from societies.sweep.document import INPUTS, SweepConfig, digest, files_in, load_sweep
 from societies.sweep.factor import Unknown
 from societies.sweep.layout import layout_of
 from societies.sweep.merge import _require_parts
@@ -245,18 +246,55 @@ def test_without_draws_every_run_is_a_launch_and_has_no_number():
     assert "repeats" in names and {*names} <= {"point", "replicate", "seed", "repeats"}
 
 
+# -- files that runs read -------------------------------------------------------------------------
+
+
+def test_files_that_vary_are_known_by_their_contents(tmp_path, monkeypatch):
+    """By name, in order; other keys may have any values."""
+    monkeypatch.setattr(
+        tallies.TalliesConfig, "inputs", lambda self: {"label": self.label} if self.label else {}
+    )
+    paths = [str(tmp_path / f"{name}.txt") for name in "fbdace"]
+    for path in paths:
+        (tmp_path / path).write_text(path)
+    changed = [{"day": 2, "set": {"pace": 2.0}}]
+    varied = {"zip": {"label": paths, "interventions": [[], changed] * 3}}
+    found = load_sweep(said(vary=varied)).inputs()
+    assert [*found.items()] == [
+        (path, hashlib.sha256(path.encode()).hexdigest()) for path in sorted(paths)
+    ]
+    assert load_sweep(said()).inputs() == {}
+
+
+def test_a_sweep_knows_its_files_by_their_name_and_contents():
+    """The hash of Python in the base is in the version of the model."""
+    base = {"model": None, "rules": {"trading": {"price": "d/own.py:price"}}}
+    more = {"rules": {"trading.score=e/varied.py:score": "aa"}, INPUTS: {"in/a.txt": "ff"}}
+    found = files_in({"base": base, **more})
+    assert found["d/own.py:price"] == "|own.py:price"
+    assert found["e/varied.py:score"] == "aa|varied.py:score"
+    assert found["in/a.txt"] == "ff|a.txt" and None not in found
+
+
 # -- parts ----------------------------------------------------------------------------------------
 
 
 def part(**more):
-    facts = {"path": "one.h5", "definition": {"a": 1}, "points": [{"x": 1}], "variables": ["v"]}
+    facts = {"path": "one.h5", "definition": OF_A_FILE, "points": [{"x": 1}], "variables": ["v"]}
     return SimpleNamespace(**{**facts, "events": {"e": 1}, "attributes": {}, **more})
+
+
+OF_A_FILE = {"a": 1, INPUTS: {"f.txt": "1"}}
 
 
 @pytest.mark.parametrize(
     ("other", "message"),
     [
-        ({"definition": {"a": 2}}, "two: is of another sweep than one.h5"),
+        ({"definition": {**OF_A_FILE, "a": 2}}, "two: is of another sweep than one.h5"),
+        (
+            {"definition": {"a": 1, INPUTS: {"f.txt": "2"}}},
+            "two: f.txt has other contents than for one.h5",
+        ),
         ({"points": [{"x": 2}]}, "two: has other points than one.h5; parts of a sampled design"),
         ({"variables": ["v", "w"]}, "two: has other variables than one.h5"),
         ({"events": {}}, "two: has other variables than one.h5"),
@@ -352,6 +390,21 @@ def test_a_study_continues_with_its_own_sweep_alone():
     file.definition = {**here, "base": 3}
     with pytest.raises(OutputError, match=r"base is 3 in the file and {'a': 1} in this sweep"):
         _require_same(plan, file, points=True)
+
+
+def test_only_a_file_that_the_sweep_names_too_has_other_contents():
+    here = {"base": {}, "vary": ["new.txt"], INPUTS: {"new.txt": "1"}}
+    plan = SimpleNamespace(definition=here, base=SimpleNamespace(files=list))
+    file = SimpleNamespace(path="s.h5", attributes={})
+    for there, message in (
+        ({**here, INPUTS: {"new.txt": "2"}}, "s.h5: was made with other files: the contents of"),
+        ({**here, "vary": ["o.txt"], INPUTS: {"o.txt": "2"}}, "s.h5: is a study of another sweep"),
+    ):
+        file.definition = there
+        with pytest.raises(OutputError, match=message):
+            _require_same(plan, file, points=True)
+    file.definition = {"base": {}, "vary": ["new.txt"]}  # an earlier study has no hashes
+    _require_same(plan, file, points=True)
 
 
 def grown(plan, there, *, grow=False, sources=True, **more):

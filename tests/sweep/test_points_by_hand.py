@@ -465,3 +465,9 @@ def test_labels_of_points_change_no_launch():
     with pytest.raises(ConfigError, match=r"label: .*point 1"):
         found = loaded({"points": [{"label": "free", SURPLUS: 0.1}, {"label": 3, SURPLUS: 5}]})
         checked_points(found, *sweep_points(found))
+
+
+@pytest.mark.parametrize("method", ["latin_hypercube", "sobol"])
+def test_a_design_without_a_seed_has_the_seed_1(method):
+    said = {"points": 4, "keys": {EXPONENT: {"low": 2, "high": 3}}}
+    assert points({method: said}) == points({method: {**said, "seed": 1}})

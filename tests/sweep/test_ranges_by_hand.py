@@ -7,6 +7,7 @@ import json
 import math
 import re
 from dataclasses import dataclass
+from statistics import NormalDist
 from types import SimpleNamespace
 
 import numpy as np
@@ -311,8 +312,15 @@ def test_of_a_choice_the_wrong_value_is_named(tmp_path):
 
 
 def test_a_distribution_that_is_flat_between_its_ends_is_uniform_there():
-    said = {"distribution": "normal", "mean": 0, "sd": 1e9, "low": 10, "high": 11}
-    assert range_of(said).values(np.array([0.0, 0.5, 1.0])) == pytest.approx([10, 10.5, 11])
+    said = {"distribution": "normal", "mean": 0, "sd": 1e9, "low": 10, "high": 12}
+    assert range_of(said).values(np.array([0.0, 0.5, 1.0])) == pytest.approx([10, 11, 12])
+
+
+def test_a_distribution_that_begins_at_its_mean_is_not_flat():
+    said = {"distribution": "normal", "mean": 0, "sd": 1, "low": 0, "high": 3}
+    normal = NormalDist()
+    half = normal.inv_cdf((0.5 + normal.cdf(3)) / 2)
+    assert range_of(said).values(np.array([0.0, 0.5, 1.0])) == pytest.approx([0, half, 3])
 
 
 def test_equal_values_are_the_same_point():

@@ -10,8 +10,8 @@ import tallies
 
 from societies.errors import DeviceError, SocietiesError
 from societies.workload.declare.fields import Field
-from societies.workload.running import batches
-from societies.workload.running.engines import FINISH, Engine, ReferenceEngine
+from societies.workload.running import batches, engines
+from societies.workload.running.engines import FINISH, Engine, ReferenceEngine, engine_on
 
 
 @pytest.fixture(autouse=True)
@@ -332,3 +332,75 @@ def test_batches_are_as_few_as_possible_and_nearly_equal():
         count = -(-copies // most)
         assert -(-copies // found) == count  # no more batches than needed
         assert found == 1 or -(-copies // (found - 1)) > count  # and none smaller would do
+
+
+class Given:
+    """Stands for an engine, and holds what it was made of."""
+
+    def __init__(self, *given, **more):
+        self.given, self.more = given, more
+
+    def at(self, place):
+        self.place = place
+
+
+class OnDevice(Given):
+    pass
+
+
+class InBatches(Given):
+    pass
+
+
+@pytest.fixture
+def stand_ins(monkeypatch):
+    """Engines that compute nothing; return the copies that fit, and what room was asked for."""
+    fit, asked = SimpleNamespace(copies=3, lack=lambda: ""), []
+    for module in (batches, engines):
+        monkeypatch.setattr(module, "DeviceEngine", OnDevice)
+        monkeypatch.setattr(module, "ReferenceEngine", Given)
+    monkeypatch.setattr(batches, "Batches", InBatches)
+    monkeypatch.setattr(batches, "Room", lambda *of: asked.append(of) or fit)
+    monkeypatch.setattr(
+        batches, "chosen_device", lambda device, profiling: (device, "name", {"profile": profiling})
+    )
+    return fit, asked
+
+
+def test_an_engine_is_of_the_device_the_copies_and_the_program_that_are_asked_for(stand_ins):
+    fit, asked = stand_ins
+    chosen = SimpleNamespace(work_items=lambda *of: of)
+    numbers = SimpleNamespace(numbers="n")
+    setup = SimpleNamespace(workload=chosen, p="p", first=5, copies=8, config=numbers, device="gpu")
+    setup.on = lambda device: SimpleNamespace(**{**vars(setup), "device": device})
+    usual = {"first": 5, "copies": 8, "numbers": "n", "chosen": None}
+    # Without a size of batches, single steps can be run: all copies are in one.
+    one, name, facts = batches.engine_of(setup, "gpu", like="built", profiling=True)
+    assert (type(one), name, facts) == (OnDevice, "name", {"profile": True}) and asked == []
+    assert (one.given, one.more) == ((chosen, "p", "gpu"), {"like": "built", **usual})
+    one, _, _ = batches.engine_of(setup, None)
+    assert (type(one), one.given, one.more) == (Given, (chosen, "p"), {"ensemble": 8, **usual})
+    some = np.array([1, 6])
+    one, _, _ = batches.engine_of(setup, "gpu", some=some)
+    assert one.more["chosen"] is some and one.more["copies"] == 2
+    assert one.more["work_items"] == ("p", 8, "gpu")  # its program is that of all copies
+    part = batches.OwnCopies(4, 2, 2, 1)
+    assert batches.engine_of(setup, "gpu", part=part)[0].place == 4
+    # As many as fit, in batches that are nearly equal in size.
+    many, _, _ = batches.engine_of(setup, "gpu", batch=8)
+    (inner, *rest), (room,) = many.given, asked
+    assert (type(many), rest, inner.more["copies"]) == (InBatches, [8, 0], 3)
+    assert (room[0].device, *room[1:]) == ("gpu", "gpu", None)
+    assert type(batches.engine_of(setup, None, batch=8)[0]) is Given  # all fit a host
+    fit.lack = lambda: "memory: too little"
+    with pytest.raises(DeviceError, match="memory: too little\nmake it smaller"):
+        batches.engine_of(setup, "gpu", batch=8)
+
+
+def test_an_engine_on_no_device_is_that_of_plain_python(stand_ins):
+    for device, kind, given in (
+        (None, Given, ("workload", "p")),
+        ("gpu", OnDevice, ("workload", "p", "gpu")),
+    ):
+        one = engine_on(device, "workload", "p", copies=3)
+        assert (type(one), one.given, one.more) == (kind, given, {"copies": 3})

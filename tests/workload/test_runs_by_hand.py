@@ -19,6 +19,7 @@ import societies
 from societies import SocietiesError
 from societies.config.model import LARGEST_INTEGER
 from societies.errors import DeviceError, OutputError
+from societies.output import ResultFile
 from societies.workload import Step
 from societies.workload.declare.protocol import LeftOut, Setup, Workload
 from societies.workload.running import run as running
@@ -94,6 +95,26 @@ def test_the_reference_computes_logs_and_notes_every_tick():
     assert {*one.checkpointed_state()} == {"tally", "gone", "count"}
     assert [str(step) for step in one.steps(0)] == ["begin"]
     assert [str(step) for step in one.steps(3)] == ["grow", "note"]
+
+
+def test_an_engine_has_parts_and_snapshots_and_takes_arrays_of_another():
+    one, other = (engine(society(8, replicates=3)) for _ in range(2))
+    one.start()
+    other.start()
+    one.run_ticks(1, 6)
+    whole = one.state()
+    part = one.part(["tally", "count"], 1, 2)
+    assert {name: array.tolist() for name, array in part.items()} == {
+        name: whole[name][1:].tolist() for name in ("tally", "count")
+    }
+    taken = one.snapshot()
+    assert {*taken} == {"tally", "gone", "count"}
+    other.adopt(one, ["tally"])
+    assert other.state()["tally"].tolist() == whole["tally"].tolist()
+    assert whole["count"].any() and not other.state()["count"].any()
+    one.run_ticks(7, 8)
+    one.restore(taken)
+    assert one.state()["tally"].tolist() == whole["tally"].tolist()
 
 
 def test_a_state_that_is_loaded_continues_and_what_is_constant_is_made_again():
@@ -279,6 +300,17 @@ def test_a_run_that_was_stopped_continues_and_one_that_is_done_is_only_read(tmp_
     with h5py.File(path) as file:
         sessions = [one.decode() for one in file["provenance/sessions"][()].ravel() if one]
         assert [one.split(" | ")[0] for one in sessions] == ["from day 1", "from day 5"]
+
+
+def test_the_file_of_a_run_that_ended_is_shortened_when_it_ends_and_when_it_is_continued(
+    tmp_path, monkeypatch
+):
+    """A run may be killed between its end and the cut."""
+    path, seen = tmp_path / "run.h5", []
+    monkeypatch.setattr(ResultFile, "shorten", lambda self: seen.append(self.path))
+    for resume in (False, True):
+        run(society(9, end=3), path, resume=resume)
+    assert seen == [path] * 2
 
 
 def test_a_run_that_ends_early_says_when(tmp_path):

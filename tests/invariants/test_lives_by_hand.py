@@ -4,6 +4,7 @@ Whole lives, from the states of the reference: tests/cli/test_life.py.
 """
 
 import json
+from types import SimpleNamespace
 from unittest.mock import Mock
 
 import numpy as np
@@ -13,6 +14,7 @@ from reference_py.economy.devices import SOURCES
 from societies import config_from_dict
 from societies.economy import scene
 from societies.economy.explain import life as life_module
+from societies.economy.explain.agent_day import _recorder
 from societies.economy.explain.agent_life import PARTS, Life
 from societies.economy.explain.events import reason_text, worded_of_resources
 from societies.economy.explain.life import _day, _ranks, resource_of, without_invention
@@ -198,3 +200,12 @@ def test_a_payment_ends_where_its_resource_is_minus_one():
     """As the table says itself, and as its readers take for missing."""
     nothing = {one.name: one.none for one in DEVICE_TRADES if one.dim and one.dtype == "int32"}
     assert nothing == {"paid_resource": -1, "paid_units": 0}
+
+
+def test_of_an_agent_only_its_own_events_are_kept():
+    kept = []
+    listener = SimpleNamespace(concerns=lambda agent: agent == 3, keep=kept.append)
+    record = _recorder(dict)
+    record(listener, 2, minutes=1.0)
+    record(listener, 3, minutes=2.0)
+    assert kept == [{"minutes": 2.0}]

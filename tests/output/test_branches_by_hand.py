@@ -175,7 +175,8 @@ def test_a_branch_of_a_file_that_lacks_something_begins_with_the_first_tick(
 ):
     """As one of an earlier version may, or one before an intervention that needs the array."""
     fields = tallies.Tallies.fields
-    more = {"more": Field((), "int32", "1", "more", logged=lacks == "a variable")}
+    recorded = lacks == "a variable"
+    more = {"more": Field((), "int32", "1", "", logged=recorded, checkpointed=not recorded)}
     monkeypatch.setattr(tallies.Tallies, "fields", lambda self, p: fields(self, p) | more)
     with parent_of(Setup(tallies.WORKLOAD, society(12)), parent, None) as found:
         assert (found.begin, found.state, found.checkpoints) == (0, None, {})

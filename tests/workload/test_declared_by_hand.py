@@ -404,7 +404,7 @@ def test_keys_of_interventions_have_the_names_and_ranges_of_the_workload():
         boxes: daily.Numbers = daily.changed_copies("boxes")
 
     fields = Change.model_fields
-    assert fields["step"].is_required() and "At the end of this step" in fields["step"].description
+    assert fields["step"].is_required() and "at the end of this step" in fields["step"].description
     assert fields["step"].examples == [0] and fields["boxes"].get_default() == ()
     assert "Numbers of the boxes" in fields["boxes"].description
     assert Change(step=0).boxes == () and Change(step=0, boxes=[0, 3]).boxes == (0, 3)

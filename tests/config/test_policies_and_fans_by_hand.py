@@ -5,9 +5,10 @@ from types import SimpleNamespace
 import pytest
 
 from societies import config_from_dict
+from societies.config.model import LARGEST_REAL, Section
 from societies.economy import parameters
 from societies.economy.config.draws import synchronizes
-from societies.economy.config.policies import PoliciesConfig, changed_keys, in_use
+from societies.economy.config.policies import PoliciesConfig, _from, changed_keys, in_use
 from societies.economy.parameters import endowed
 from societies.economy.series import (
     OF_POLICIES,
@@ -160,3 +161,12 @@ def test_a_name_of_a_group_is_a_printable_word():
     assert "name" in refused(groups=[{**GROUPS[0], "name": 7}, GROUPS[1]])
     for name in ("", " a", "a\n", "\x07"):
         assert "name" in refused(groups=[{**GROUPS[0], "name": name}, GROUPS[1]])
+
+
+def test_a_bracket_that_is_not_said_begins_above_every_number_of_units():
+    class Bracket(Section):
+        begins: float = _from("middle")
+
+    assert Bracket().begins == LARGEST_REAL
+    said = Bracket.model_fields["begins"].description
+    assert said.startswith("The middle bracket begins above this number of units")

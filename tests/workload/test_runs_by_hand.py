@@ -318,6 +318,7 @@ def test_a_run_that_ends_early_says_when(tmp_path):
     for resume in (False, True):
         report = run(society(9, end=3), path, resume=resume)
         assert (report.last_tick, report.first_tick) == (3, 4 if resume else 1)
+        assert report.ended == "all copies have ended"
         expected = np.mean([cells(FIRST + i, 3)[-1].sum() for i in range(2)])
         assert report.final["total"] == expected
 
@@ -628,7 +629,11 @@ def test_what_a_workload_does_not_declare_has_a_default():
     assert chosen.work_done(p, 6) == 18.0
     assert not chosen.timed_together(p) and chosen.not_repeatable(p) == ""
     assert Bare().settled(p) == {}
-    assert chosen.why_ended(p, {}) == "" and chosen.headlines() == () and chosen.programs(p) == ()
+    assert (
+        chosen.why_ended(p, {}) == "all copies have ended"
+        and chosen.headlines() == ()
+        and chosen.programs(p) == ()
+    )
     assert Bare().contents(p) is None and Bare().limits(p, 1) == {} and Bare().counts(p) == {}
     step = next(iter(chosen.schedule(p, 1, {})))
     assert chosen.part(step, 1) == "grow"

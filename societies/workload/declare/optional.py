@@ -201,7 +201,7 @@ class Reported(Generic[C]):
 
     def why_ended(self, config: C, state: Mapping[str, NDArray[Any]]) -> str:
         """Return why a run ended before its last tick, from the state at its end."""
-        return ""
+        return "all copies have ended"
 
     def headlines(self) -> Sequence[str]:
         """Return the variables for the closing table; empty: all that are recorded."""

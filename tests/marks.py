@@ -18,7 +18,7 @@ def thorough_but(quick, values, names=1):
 
 
 def in_turn(firsts, seconds, each):
-    """Return pairs: every first value with so many of the second ones, which take turns.
+    """Return pairs: every first value with `each` of the second values, which take turns.
 
     For two axes of which all values matter, but not all pairs. Every round of the second values
     begins one later than the last, so that no first ones meet the same few of them.

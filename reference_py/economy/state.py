@@ -2,7 +2,7 @@
 
 From it come the lists of the reference, the buffers on a device, the kernels' accessors, the
 checkpoint, the arrays that `societies verify` compares and the table in docs/model.md. To add a
-field, add a line. The module is long because it is one table.
+field, add a line.
 """
 
 from dataclasses import dataclass

@@ -96,8 +96,8 @@ def test_means_are_over_the_living(dead):
         assert found[f"devices_made_{name}"] == sum(d + a + 3 for a in living) / n
         sold = sum([a, 1, 0, 2, a + 1, 0][d] for a in living)
         assert found[f"devices_traded_{name}"] == sold / n
-        somebody = 2 + (d in living)  # 2, 4, and 1 of the agent with the type's number
-        assert found[f"devices_known_{name}"] == somebody
+        knowing = 2 + (d in living)  # 2, 4, and 1 of the agent with the type's number
+        assert found[f"devices_known_{name}"] == knowing
         assert s.agents_knowing[d] == [0, int(d in living), n, 0, len(set(living) - {0})]
 
 

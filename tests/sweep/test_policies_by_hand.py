@@ -88,15 +88,15 @@ def test_together_each_copy_has_the_interventions_of_its_policy():
 
 def test_the_parameters_of_a_copy_are_those_of_its_policy_and_of_the_societies_it_names():
     some = [{"day": 3, "set": {"pace": 2.0}}, {"day": 6, "societies": [2], "set": {"pace": 4.0}}]
-    nobody = [{"day": 7, "societies": [3], "set": {"pace": 9.0}}]
+    absent = [{"day": 7, "societies": [3], "set": {"pace": 9.0}}]
     config = tallies.config(replicates=4)
-    found = parameters_of(together(config, listed([], some, nobody), np.array([0, 1, 1, 2])))
+    found = parameters_of(together(config, listed([], some, absent), np.array([0, 1, 1, 2])))
     # Society 3 has a policy of its own; society 1 has the second, but is not named on day 6.
     assert found.after == (3, 6, 7)
     paces = [[found.configs[i].pace for i in row] for row in found.of]
     assert paces == [[1, 1, 1, 1], [1, 2, 2, 1], [1, 2, 4, 1], [1, 2, 4, 9]]
     # What concerns no copy of the launch makes no stretch of time.
-    few = parameters_of(together(config, listed(some, nobody), np.array([1, 0, 1, 0])))
+    few = parameters_of(together(config, listed(some, absent), np.array([1, 0, 1, 0])))
     assert few.after == (3,)
     assert parameters_of(together(config, listed([], []), np.array([0, 1, 0, 1]))).after == ()
 

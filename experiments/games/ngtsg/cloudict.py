@@ -146,17 +146,17 @@ def played(number, program, searcher, given):
     game = opened((number - 1) // 2)
     ours = BLACK if number % 2 else WHITE
     program.begin(game.moves)
-    nodes, depths, end, told = 0, [], "", None
+    nodes, depths, end, move = 0, [], "", None
     while not game.result and not end and len(game.moves) < MOST_TURNS:
         if game.side == ours:
             found = searcher.find(game.position, MOST_DEPTH, seconds=given.seconds)
             nodes += found.nodes
             depths.append(found.depth)
-            told = found.turn
-            game.push(told)
+            move = found.turn
+            game.push(move)
             continue
         try:
-            game.push(game.read(program.turn(told)))
+            game.push(game.read(program.turn(move)))
         except ConfigError as error:
             end, winner = f"Cloudict: {error}", OURS
     if not end:

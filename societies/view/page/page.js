@@ -197,7 +197,7 @@ function inform(news) {
   for (const one of controls) setInput(one.name, visible && one.name === "tick" ? newest.tick : one.value);
 }
 
-// Shows a value in the inputs of a control, except in the one in which somebody types. A slider
+// Shows a value in the inputs of a control, except in the one in which the user types. A slider
 // whose range ends before the value says it to those who do not see the number next to it.
 function setInput(name, value) {
   for (const input of inputs.get(name) || []) {

@@ -48,14 +48,16 @@ def constant_prices(results: Source, *, day: int, prices_of: Source | None = Non
     day : a recorded day, whose prices are used
     prices_of : the result whose prices are used, such as a twin; default: ``results``
 
-    Returns ------- Dataset with ``wealth`` and ``production``, (society, day, agent) float64, util,
-    and the prices: ``price`` (society, resource) util per unit, the mean over agents of the
-    marginal value of one more unit; with devices ``device_price`` (society, device_type, resource)
-    util, the cost of making one by hand with the mean experience, its minutes valued at the mean
-    utility extracted in a minute of the chosen day. ``deflator`` (society, day) 1: the value of the
-    units extracted on a day at its own prices, divided by their value at the prices of the chosen
-    day. With ``record.measures`` ``income`` (society, day), ``group_income`` (society, day, group)
-    and ``agent_income`` (society, day, agent), util: the income of the day divided by the deflator.
+    Returns
+    -------
+    Dataset with ``wealth`` and ``production``, (society, day, agent) float64, util, and the prices:
+    ``price`` (society, resource) util per unit, the mean over agents of the marginal value of one
+    more unit; with devices ``device_price`` (society, device_type, resource) util, the cost of
+    making one by hand with the mean experience, its minutes valued at the mean utility extracted in
+    a minute of the chosen day. ``deflator`` (society, day) 1: the value of the units extracted on a
+    day at its own prices, divided by their value at the prices of the chosen day. With
+    ``record.measures`` ``income`` (society, day), ``group_income`` (society, day, group) and
+    ``agent_income`` (society, day, agent), util: the income of the day divided by the deflator.
 
     Raises
     ------

@@ -1,8 +1,7 @@
 """Sugar and spice: agents on a grid gather both, need both, and trade with their neighbours.
 
 After J. M. Epstein and R. Axtell, "Growing artificial societies" (1996), chapter IV, rules G1, M
-and T. No agent sets the price, but all prices approach 1, and more agents survive than without
-trade.
+and T. No agent sets the price, but all prices approach 1. Trade lets more agents survive.
 """
 
 import math

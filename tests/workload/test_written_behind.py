@@ -380,7 +380,7 @@ def test_what_waits_is_written_though_reading_fails(calls, what, monkeypatch, tm
     ready = getattr(DeviceEngine, what)
 
     def failing(self, **given):
-        if calls[-1][2] > 20:
+        if calls and calls[-1][2] > 20:
             raise DeviceError("the device is gone")
         return ready(self, **given)
 

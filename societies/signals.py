@@ -140,6 +140,29 @@ def writing(may_write: bool) -> Iterator[None]:
         _writing = before
 
 
+@contextmanager
+def deferred() -> Iterator[None]:
+    """Handle signals that arrive in the block after it, such as while pyopencl is imported.
+
+    Its C++ code calls Python to make its enums, and an exception that a handler raises in there
+    aborts the process.
+    """
+    if threading.current_thread() is not threading.main_thread():
+        yield
+        return
+    came: list[int] = []
+    before = {one: signal.getsignal(one) for one in ENDING if callable(signal.getsignal(one))}
+    for number in before:
+        signal.signal(number, lambda number, frame: came.append(number))
+    try:
+        yield
+    finally:
+        for number, handler in before.items():
+            signal.signal(number, handler)
+        for number in came:
+            signal.raise_signal(number)
+
+
 def watch() -> None:
     """End this process at a second signal if Python handles none, as while a device hangs.
 

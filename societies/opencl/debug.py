@@ -13,7 +13,7 @@ from contextlib import contextmanager
 from functools import cache
 from typing import Any
 
-from societies import memory
+from societies import memory, signals
 from societies.errors import DeviceError
 from societies.opencl import private, race, runtimes
 
@@ -66,7 +66,8 @@ def _load() -> Any:
         race.prepare()
     memory.require_devices()
     private.give_caches()
-    import pyopencl
+    with signals.deferred():
+        import pyopencl
 
     if race.race_mode():
         race.watch(pyopencl)

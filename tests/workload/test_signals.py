@@ -256,6 +256,43 @@ def test_a_signal_that_comes_where_python_ignores_exceptions_comes_again(number)
     assert caught.value.number == number
 
 
+DURING_IMPORT = """
+import os, signal, sys
+number = int(sys.argv.pop())
+
+def send(frame, event, arg):
+    # nanobind makes its enums by a call of Python, which an exception may not leave
+    made = event == "call" and frame.f_code.co_filename.endswith("enum.py") and frame.f_back
+    if made and "importlib" in frame.f_back.f_code.co_filename and sys.modules.get("pyopencl"):
+        sys.setprofile(None)
+        os.kill(os.getpid(), number)
+
+sys.setprofile(send)
+from societies.__main__ import command
+command()
+"""
+
+
+@ALL
+def test_one_that_comes_while_pyopencl_is_imported_has_its_exit_code(number, tmp_path):
+    words = ["run", "economy/quickstart", "--days", "3", "--out", tmp_path / "run.h5", str(int(number))]
+    done = subprocess.run([sys.executable, "-c", DURING_IMPORT, *words], capture_output=True)
+    assert (done.returncode, b"nanobind" in done.stderr) == (CODES[number], False)
+    assert b"interrupted" in done.stderr
+
+
+@ALL
+def test_a_deferred_one_is_handled_after_the_block(number):
+    handled()
+    with pytest.raises(signals.Stopped) as caught, signals.deferred():
+        os.kill(os.getpid(), number)
+        inside = True
+    assert inside and caught.value.number == number
+    with signals.deferred():
+        pass
+    assert signal.getsignal(number) in (signals.stop, signal.SIG_DFL)
+
+
 def test_a_signal_at_the_end_of_a_launch_ends_what_computes_several():
     """A launch that is complete keeps its results; the next one would begin without this."""
     launched = []

@@ -275,7 +275,15 @@ command()
 
 @ALL
 def test_one_that_comes_while_pyopencl_is_imported_has_its_exit_code(number, tmp_path):
-    words = ["run", "economy/quickstart", "--days", "3", "--out", tmp_path / "run.h5", str(int(number))]
+    words = [
+        "run",
+        "economy/quickstart",
+        "--days",
+        "3",
+        "--out",
+        tmp_path / "run.h5",
+        str(int(number)),
+    ]
     done = subprocess.run([sys.executable, "-c", DURING_IMPORT, *words], capture_output=True)
     assert (done.returncode, b"nanobind" in done.stderr) == (CODES[number], False)
     assert b"interrupted" in done.stderr

@@ -26,7 +26,7 @@ from societies.workload.drawing.bands import Reals
 from societies.workload.drawing.figure import clock_of, configuration_of, pasts_of, series_of
 from societies.workload.running.contents import contents_of
 from societies.workload.running.registry import config_from_dict
-from societies.workload.running.sources import hashes_of
+from societies.workload.running.sources import changed, hashes_of
 
 if TYPE_CHECKING:
     import xarray as xr
@@ -77,11 +77,10 @@ def compared(
 
 def warn_of_changed_sources(a: xr.Dataset, b: xr.Dataset) -> None:
     """Warn if the rules changed between two results: differences may be due to this."""
-    mine, others = (hashes_of(data.attrs) or {} for data in (a, b))
-    changed = sorted(name for name, one in mine.items() if others.get(name, one) != one)
-    if changed:
-        more = f", and {len(changed) - 1} more" if changed[1:] else ""
-        said = f"the results were made by different rules: {changed[0]}{more} changed between them"
+    names = sorted(changed(*(hashes_of(data.attrs) or {} for data in (a, b))))
+    if names:
+        more = f", and {len(names) - 1} more" if names[1:] else ""
+        said = f"the results were made by different rules: {names[0]}{more} changed between them"
         warnings.warn(said, EffectWarning, stacklevel=4)
 
 

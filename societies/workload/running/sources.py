@@ -77,6 +77,11 @@ def hashes_of(attributes: Mapping[str, Any]) -> dict[str, str] | None:
     return {row[0]: row[1] for row in rows if len(row) == 2}
 
 
+def changed(here: Mapping[str, str], there: Mapping[str, str]) -> list[str]:
+    """Return the sources that two lists of hashes share and that differ."""
+    return [name for name, digest in here.items() if there.get(name, digest) != digest]
+
+
 def compare(
     path: Path, attributes: Mapping[str, Any], here: Mapping[str, str], commit: str, doing: str
 ) -> None:
@@ -104,11 +109,10 @@ def compare(
                 f"({commits}); if a rule has changed since, {doing} mixes both"
             )
         return
-    changed = [name for name, digest in here.items() if there.get(name, digest) != digest]
-    if changed:
-        more = len(changed) - MOST_NAMED
-        named = ", ".join(changed[:MOST_NAMED]) + (f" and {more} more" if more > 0 else "")
-        files = counted(len(changed), "source file")
+    if names := changed(here, there):
+        more = len(names) - MOST_NAMED
+        named = ", ".join(names[:MOST_NAMED]) + (f" and {more} more" if more > 0 else "")
+        files = counted(len(names), "source file")
         _warn(
             f"{path}: {files} of the model changed since it was made, {named} ({commits}); if "
             f"that changed a rule, {doing} mixes both"

@@ -259,6 +259,8 @@ def test_a_signal_that_comes_where_python_ignores_exceptions_comes_again(number)
 DURING_IMPORT = """
 import os, signal, sys
 number = int(sys.argv.pop())
+# not ignored, as it would be under nohup
+signal.signal(number, signal.default_int_handler if number == signal.SIGINT else signal.SIG_DFL)
 
 def send(frame, event, arg):
     # nanobind makes its enums by a call of Python, which an exception may not leave

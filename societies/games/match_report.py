@@ -15,7 +15,7 @@ class MatchReport(RunReport):
     @property
     def rows(self) -> list[tuple[str, str]]:
         """The table, then the rows of the run, without means of the last game."""
-        rows = [(n, text) for n, text in super().rows if n.replace(" ", "_") not in self.final]
+        rows = self.rows_of_run
         if self.last_tick < 2:
             return rows
         with open_results(self.path) as results:

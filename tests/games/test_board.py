@@ -11,10 +11,11 @@ from societies.games.connect6.game import Connect6Game
 from societies.games.havannah.position import HavannahGame
 from societies.games.kalah import WORKLOAD
 from societies.games.kalah.play import Match
+from societies.workload import Setup
 
 
 def kalah():
-    return Match(WORKLOAD, load_config("games/kalah/quickstart"), "reference")
+    return Match(Setup(WORKLOAD, load_config("games/kalah/quickstart")).on("reference"))
 
 
 def connect6():

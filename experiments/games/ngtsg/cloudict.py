@@ -36,6 +36,7 @@ from societies.games.connect6.config import Connect6PositionConfig
 from societies.games.connect6.game import BLACK, WHITE, Connect6Game
 from societies.games.connect6.searcher import Connect6Searcher
 from societies.games.matches import standing
+from societies.workload import Setup
 
 HERE = Path(__file__).resolve().parent
 OURS, CLOUDICT = "search", "Cloudict"
@@ -183,7 +184,9 @@ def games(given):
     """Play games, and print the table."""
     device = societies.choose_device(given.device)
     batch = BATCHES["cpu" if device.kind == "cpu" else "gpu"]
-    searcher = Connect6Searcher(WORKLOAD, config_from_dict({**SEARCH, "batch": batch}), device)
+    searcher = Connect6Searcher(
+        Setup(WORKLOAD, config_from_dict({**SEARCH, "batch": batch})).on(device)
+    )
     searcher.find(opened(0).position, MOST_DEPTH, seconds=2.0)  # builds what a game needs
     table, known, began = given.results / "cloudict.csv", {}, time.perf_counter()
     if table.exists():

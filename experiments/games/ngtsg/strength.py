@@ -37,6 +37,7 @@ from societies.games.chess.match import write_pgn
 from societies.games.chess.searcher import MOST_DEPTH, PREPARED, ChessSearcher
 from societies.games.matches import standing, student
 from societies.games.ngtsg.config import BatchConfig
+from societies.workload import Setup
 
 HERE = Path(__file__).resolve().parent
 SKILLS = {"skill-0": 0, "skill-3": 3, "skill-5": 5}
@@ -80,7 +81,7 @@ def opponent(name, given):
 
 def searcher_of(device, batch):
     """Return a search that is ready to run against a clock."""
-    searcher = ChessSearcher(WORKLOAD, ChessConfig(batch=BatchConfig(**batch)), device)
+    searcher = ChessSearcher(Setup(WORKLOAD, ChessConfig(batch=BatchConfig(**batch))).on(device))
     searcher.prepare(PREPARED)
     searcher.find(read_fen(START), MOST_DEPTH, seconds=1.0)
     return searcher

@@ -12,6 +12,7 @@ from reference_py.games.chess.rules import in_check
 from reference_py.games.chess.search import GAME, ChessParameters, decoded
 from societies.games.chess.config import ChessConfig, boards_of
 from societies.games.ngtsg.search import SearchWorkload
+from societies.workload import Setup
 
 
 class Chess(SearchWorkload[ChessConfig, ChessParameters]):
@@ -75,9 +76,9 @@ class Chess(SearchWorkload[ChessConfig, ChessParameters]):
         if protocol:
             if protocol != "uci":
                 raise ConfigError(f"{option('protocol', protocol)}: uci")
-            uci.Uci(self, config, device).run()
+            uci.Uci(Setup(self, config), device).run()
             return ""
-        return play.play(self, config, device, moves, side, seconds, save, console)
+        return play.play(Setup(self, config), device, moves, side, seconds, save, console)
 
 
 WORKLOAD = Chess()

@@ -17,6 +17,7 @@ from reference_py.games.chess.search import decoded
 from societies.games.chess.match_config import ChessMatchConfig
 from societies.games.matches import played_games
 from societies.games.ngtsg.match import SearchedMatch
+from societies.workload import Setup
 from societies.workload.declare.optional import NamedProgram
 
 if TYPE_CHECKING:
@@ -101,7 +102,7 @@ class ChessMatch(SearchedMatch):
         from societies.games.chess.config import ChessConfig
         from societies.games.chess.searcher import PREPARED, ChessSearcher
 
-        searcher = ChessSearcher(CHESS, ChessConfig(**keys), device or "reference")
+        searcher = ChessSearcher(Setup(CHESS, ChessConfig(**keys), device))
         if player.seconds:
             searcher.prepare(min(player.depth, PREPARED))
 

@@ -20,7 +20,18 @@ from reference_py.games.chess.perft import KINDS, SETS
 from reference_py.games.chess.rules import MOST_MOVES
 from societies.games.chess.perft_config import DEFAULT_POSITIONS, MOST_POSITIONS, ChessPerftConfig
 from societies.games.memory import fitted_to_memory
-from societies.workload import Field, Launch, Phase, Scratch, Slices, Source, Step, Workload, phase
+from societies.workload import (
+    Field,
+    Launch,
+    Phase,
+    Scratch,
+    Setup,
+    Slices,
+    Source,
+    Step,
+    Workload,
+    phase,
+)
 
 if TYPE_CHECKING:
     from societies.opencl import Device
@@ -99,9 +110,8 @@ class ChessPerft(Workload[ChessPerftConfig, PerftParameters]):
 
     def fitted(self, config: ChessPerftConfig, device: Device | None) -> ChessPerftConfig:
         """Return the configuration with as many positions as the device has memory for."""
-        return fitted_to_memory(
-            self, config, device, "level_positions", (MOST_MOVES, DEFAULT_POSITIONS, MOST_POSITIONS)
-        )
+        bounds = (MOST_MOVES, DEFAULT_POSITIONS, MOST_POSITIONS)
+        return fitted_to_memory(Setup(self, config, device), "level_positions", bounds)
 
     def sizes(self, p: PerftParameters) -> dict[str, int]:
         """Return the numbers of positions in memory, sets per position, levels, moves and kinds."""

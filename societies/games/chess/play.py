@@ -19,14 +19,13 @@ from societies.words import counted
 if TYPE_CHECKING:
     from societies.games.chess.config import ChessConfig
     from societies.opencl import Device
-    from societies.workload import Workload
+    from societies.workload import Setup
 
 SIDES = {"white": WHITE, "black": BLACK}
 
 
 def play(
-    workload: Workload[Any, Any],
-    config: ChessConfig,
+    setup: Setup[ChessConfig, Any],
     device: str | Device,
     moves: str,
     side: str,
@@ -35,6 +34,7 @@ def play(
     console: Console | None,
 ) -> str:
     """Play until the game ends, the moves run out or the player quits; return the result."""
+    config = setup.config
     time, own = terminal.read_seconds(seconds), terminal.read_side(side, SIDES)
     terminal.require_new(save)
     fen, saved = config.fens[0], terminal.saved_game(moves)
@@ -45,7 +45,7 @@ def play(
         game = ChessGame() if fen == "start" else ChessGame(fen)
     except (ConfigError, FenError) as error:
         raise ConfigError(f"{option('moves', moves)}: {error}") from None
-    searcher = ChessSearcher(workload, config, device)
+    searcher = ChessSearcher(setup.on(device))
     table = _ChessGame(game, own, config.depth, time, console, searcher)
     end = table.played(moves) if saved is None else table.replayed(moves, words)
     players = [""] * 2

@@ -23,13 +23,13 @@ from societies.games.chess.searcher import MOST_DEPTH, PREPARED, ChessSearcher, 
 from societies.games.ngtsg.config import MOST_ASPIRATION, MOST_BATCH, MOST_CHILDREN, MOST_LEVEL
 from societies.games.ngtsg.refinements import contradictions
 from societies.inputs import whole_number
+from societies.workload import Setup
 from societies.workload.running.engines import engine_on
 from societies.workload.running.registry import config_from_dict
 
 if TYPE_CHECKING:
     from societies.games.chess.config import ChessConfig
     from societies.opencl import Device
-    from societies.workload import Workload
 
 MOVES_LEFT, RESERVE = 30, 0.05
 """Moves that a clock must last for without ``movestogo``, and seconds that are left on it."""
@@ -58,15 +58,14 @@ class Uci:
 
     def __init__(
         self,
-        workload: Workload[Any, Any],
-        config: ChessConfig,
+        setup: Setup[ChessConfig, Any],
         device: str | Device = "auto",
         lines: TextIO | None = None,
         out: TextIO | None = None,
     ) -> None:
         self._in, self._out = lines or sys.stdin, out or sys.stdout
-        self._batch = config.batch.leaves
-        self._searcher = ChessSearcher(workload, config, device)
+        self._batch = setup.config.batch.leaves
+        self._searcher = ChessSearcher(setup.on(device))
         self._game, self._refused = ChessGame(), False
         self._read: queue.Queue[str | None] = queue.Queue()
         self._later: deque[str | None] = deque()
@@ -184,8 +183,7 @@ class Uci:
         name, _, value = f"{text} ".removeprefix("name ").partition(" value ")
         name, value = name.strip(), value.strip()
         if name.lower() == "device":
-            config = self._searcher.config
-            self._searcher = ChessSearcher(self._searcher.workload, config, value or "auto")
+            self._searcher = ChessSearcher(self._searcher.setup.on(value or "auto"))
         elif name.lower() == "batch" and 1 <= (whole_number(value) or 0) <= MOST_BATCH:
             self._batch = int(value)
             sizes = {"leaves": self._batch, "branches": max(1, self._batch // 4)}
@@ -348,10 +346,8 @@ class Uci:
 
         fen = write_fen(self._game.board)
         given: Any = config_from_dict({"workload": "chess_perft", "depth": depth, "fen": fen})
-        device = self._searcher.device
-        config = WORKLOAD.fitted(given, device)
-        p = WORKLOAD.parameters(config)
-        engine = engine_on(device, WORKLOAD, p)
+        device = self._searcher.setup.device
+        engine = engine_on(device, WORKLOAD, Setup(WORKLOAD, given).on(device).p)
         engine.start()
         engine.run_ticks(depth, depth)
         found = engine.arrays("nodes", "root_moves", "divided")

@@ -20,7 +20,7 @@ from reference_py.games.connect6.wins import prove
 from societies.games.connect6.config import Connect6Config
 from societies.games.ngtsg.search import SearchWorkload
 from societies.words import counted
-from societies.workload import Field, Launch, Phase, Scratch, Step
+from societies.workload import Field, Launch, Phase, Scratch, Setup, Step
 
 FILE = "games/connect6/search.cl"
 CLASSES = "games/connect6/classes.cl"
@@ -126,7 +126,7 @@ class Connect6(SearchWorkload[Connect6Config, Connect6Parameters]):
         """
         from societies.games.connect6.play import play
 
-        return play(self, config, device, moves, side, seconds, save, console)
+        return play(Setup(self, config), device, moves, side, seconds, save, console)
 
     def move_text(self, config: Connect6Config, move: int) -> str:
         """Return the points of a turn: J9I10."""

@@ -17,7 +17,7 @@ from reference_py.games.connect6.match import MatchParameters, Player
 from societies.games.connect6.match_config import Connect6MatchConfig
 from societies.games.matches import played_games
 from societies.games.ngtsg.match import SearchedMatch
-from societies.workload import Field
+from societies.workload import Field, Setup
 
 if TYPE_CHECKING:
     from societies.opencl import Device
@@ -78,7 +78,7 @@ class Connect6Match(SearchedMatch):
         from societies.games.connect6.searcher import Connect6Searcher
 
         config = Connect6Config(width=player.width, prover=player.prover, **keys)
-        searcher = Connect6Searcher(CONNECT6, config, device or "reference")
+        searcher = Connect6Searcher(Setup(CONNECT6, config, device))
 
         def found(position: Any) -> tuple[int, int]:
             one = searcher.find(position, player.depth, player.seconds)

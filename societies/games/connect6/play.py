@@ -15,15 +15,14 @@ from societies.games.connect6.searcher import Connect6Searcher, FoundTurn
 if TYPE_CHECKING:
     from societies.games.connect6.config import Connect6Config
     from societies.opencl import Device
-    from societies.workload import Workload
+    from societies.workload import Setup
 
 SIDES = {"black": BLACK, "white": WHITE}
 MOST_DEPTH = 12
 
 
 def play(
-    workload: Workload[Any, Any],
-    config: Connect6Config,
+    setup: Setup[Connect6Config, Any],
     device: str | Device,
     moves: str,
     side: str,
@@ -34,7 +33,8 @@ def play(
     """Play until the game ends, the turns run out or the player quits; return the result."""
     time, own = terminal.read_seconds(seconds), terminal.read_side(side, SIDES)
     terminal.require_new(save)
-    game, searcher = Connect6Game(config.games()[0]), Connect6Searcher(workload, config, device)
+    config, searcher = setup.config, Connect6Searcher(setup.on(device))
+    game = Connect6Game(config.games()[0])
     table = _Connect6Game(game, own, config.depth, time, console, searcher)
     saved = terminal.saved_game(moves)
     end = table.played(moves) if saved is None else table.replayed(moves, saved.split())

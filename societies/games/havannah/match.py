@@ -98,7 +98,7 @@ class HavannahMatch(MatchWorkload):
         """
         from societies.games.havannah.play import play
 
-        return play(self, config, device, moves, side, protocol, console)
+        return play(config, device, moves, side, protocol, console)
 
 
 WORKLOAD = HavannahMatch()

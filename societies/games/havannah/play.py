@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from rich.console import Console
 
@@ -16,11 +16,9 @@ from societies.games.terminal import TerminalGame, read_side
 if TYPE_CHECKING:
     from societies.games.havannah.match_config import HavannahMatchConfig
     from societies.opencl import Device
-    from societies.workload import Workload
 
 
 def play(
-    workload: Workload[Any, Any],
     config: HavannahMatchConfig,
     device: str | Device,
     moves: str,

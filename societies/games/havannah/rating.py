@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 
 from societies.errors import ConfigError, option
 from societies.games.havannah import WORKLOAD, names_of
+from societies.workload import Setup
 from societies.workload.running.devices import chosen_device
 from societies.workload.running.engines import engine_on
 from societies.workload.running.registry import config_from_dict
@@ -94,8 +95,7 @@ def rate(
 
 def _counted(config: Any, device: Device | None) -> dict[str, NDArray[Any]]:
     """Return wins, losses and draws of each candidate after all batches."""
-    p = WORKLOAD.parameters(WORKLOAD.fitted(config, device))
-    engine = engine_on(device, WORKLOAD, p)
+    engine = engine_on(device, WORKLOAD, Setup(WORKLOAD, config).on(device).p)
     engine.start()
     for tick in range(1, config.batches + 1):
         engine.run_ticks(tick, tick)

@@ -27,7 +27,7 @@ class RatingReport(RunReport):
     @property
     def rows(self) -> list[tuple[str, str]]:
         """A row for each of the best moves; playouts of several games are added up."""
-        rows = [(name, text) for name, text in super().rows if name not in self.final]
+        rows = self.rows_of_run
         if not self.last_tick:
             return rows
         config = self.config
@@ -70,7 +70,7 @@ class HavannahSearchReport(RunReport):
     @property
     def rows(self) -> list[tuple[str, str]]:
         """A row for each of the best moves; playouts of several games are added up."""
-        rows = [(name, text) for name, text in super().rows if name not in self.final]
+        rows = self.rows_of_run
         if not self.last_tick:
             return rows
         with open_results(self.path) as results:

@@ -14,10 +14,10 @@ from reference_py.games.kalah.parameters import Parameters
 from societies.games.kalah import figure, search
 from societies.games.kalah.config import KalahConfig
 from societies.games.kalah.levels import search_levels
-from societies.workload import Field, Phase, Source, Step, Workload, phase
+from societies.workload import Field, Phase, Setup, Source, Step, phase
 
 
-class Kalah(Workload[KalahConfig, Parameters]):
+class Kalah(search.LevelSearch[KalahConfig, Parameters]):
     """Games of one size whose trees are searched in parallel, to one depth after the other."""
 
     name = "kalah"
@@ -26,9 +26,6 @@ class Kalah(Workload[KalahConfig, Parameters]):
     clock, copies, work = "depth", "game", "node"
     counted_by, timed = "nodes", True
     step_arguments = search.STEP_ARGUMENTS
-    numpy, twins, items = True, search.TWINS, search.PART
-    part_is_phase = True
-    fitted = search.fitted
     figure = staticmethod(figure.figure)
 
     @property
@@ -95,7 +92,7 @@ class Kalah(Workload[KalahConfig, Parameters]):
         """
         from societies.games.kalah.play import play
 
-        return play(self, config, device, moves, side, console)
+        return play(Setup(self, config), device, moves, side, console)
 
     def plan_rows(self, config: KalahConfig, p: Parameters) -> list[tuple[str, str]]:
         """Return how the last search is divided into stages."""

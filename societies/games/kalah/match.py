@@ -40,7 +40,7 @@ KINDS = {BONZO: 1, RANDOM: 2}
 """Numbers of the players without a search, as in kernels/games/kalah/match.cl."""
 
 
-class KalahMatch(MatchWorkload):
+class KalahMatch(search.LevelSearch[KalahMatchConfig, MatchParameters], MatchWorkload):
     """Two players and the games between them."""
 
     name = "kalah_match"
@@ -49,9 +49,6 @@ class KalahMatch(MatchWorkload):
     work = "node"
     counted_by, timed = "searched", True
     step_arguments = (*search.STEP_ARGUMENTS, "player")
-    numpy, twins, items = True, search.TWINS, search.PART
-    part_is_phase = True
-    fitted = search.fitted
 
     def names(self, config: KalahMatchConfig) -> list[str]:
         """Return the names of the two players."""

@@ -18,13 +18,12 @@ from societies.games.board import BoardGame
 from societies.games.terminal import TerminalGame, read_side
 from societies.inputs import shown, whole_number
 from societies.words import counted
-from societies.workload.running.devices import chosen_device
 from societies.workload.running.engines import engine_on
 
 if TYPE_CHECKING:
     from societies.games.kalah.config import KalahConfig
     from societies.opencl import Device
-    from societies.workload import Workload
+    from societies.workload import Setup
 
 NAMES = {TOP: "TOP", BOTTOM: "BOTTOM"}
 
@@ -51,16 +50,13 @@ class Match(BoardGame):
 
     state = ("board",)
 
-    def __init__(
-        self, workload: Workload[Any, Any], config: KalahConfig, device: str | Device = "auto"
-    ) -> None:
-        chosen, _, _ = chosen_device(device)
-        config = workload.fitted(config, chosen)
+    def __init__(self, setup: Setup[KalahConfig, Parameters]) -> None:
+        config = setup.config
         self._p: Parameters = replace(config.parameters(), positions=config.games()[:1])
         first = self._p.games[0]
         super().__init__(first.to_move)
         self.board, self.level = list(first.board), config.depth
-        self._engine = engine_on(chosen, workload, self._p)
+        self._engine = engine_on(setup.device, setup.workload, self._p)
         self.most = config.depth
 
     @property
@@ -156,8 +152,7 @@ class Match(BoardGame):
 
 
 def play(
-    workload: Workload[Any, Any],
-    config: KalahConfig,
+    setup: Setup[KalahConfig, Any],
     device: str | Device,
     moves: str,
     side: str,
@@ -165,9 +160,10 @@ def play(
 ) -> str:
     """Play until the game ends, the moves run out or the player quits; return the result."""
     own = read_side(side, {"top": TOP, "bottom": BOTTOM})
-    if not config.depth:
+    depth = setup.config.depth
+    if not depth:
         raise ConfigError("play: depth is 0, which looks for no move; at least 1 is needed")
-    game = _KalahGame(Match(workload, config, device), own, config.depth, 0.0, console, None)
+    game = _KalahGame(Match(setup.on(device)), own, depth, 0.0, console, None)
     return game.played(moves)
 
 

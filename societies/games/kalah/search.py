@@ -23,14 +23,14 @@ from societies.games.kalah.levels import (
     search_levels,
 )
 from societies.games.memory import fitted_to_memory
-from societies.workload import Field, Launch, Phase, Scratch, Slices, Step, phase
+from societies.workload import Field, Launch, Phase, Scratch, Setup, Slices, Step, Workload, phase
 
 if TYPE_CHECKING:
     from societies.games.kalah.config import KalahSearchConfig
     from societies.opencl import Device
-    from societies.workload import Workload
 
-    S = TypeVar("S", bound=KalahSearchConfig)
+S = TypeVar("S", bound="KalahSearchConfig")
+Q = TypeVar("Q")
 
 FOLDER, TWINS = "games/kalah", "reference_py.games.kalah"
 STEP_ARGUMENTS = ("level", "parents", "children", "skip", "most", "plies")
@@ -224,11 +224,17 @@ def _nodes(p: Parameters, plies: int) -> float:
     return float(sum(p.pits**ply for ply in range(plies + 1)))
 
 
-def fitted(workload: Workload[Any, Any], config: S, device: Device | None) -> S:
-    """Return a configuration with as many boards as the memory of the device has room for."""
-    if config.alone == "auto":
-        alone = ALONE_ON_CPU if device and device.kind == "cpu" else 0
-        most = max(plies for plies in range(9) if config.pits**plies <= 6**6)
-        config = config.model_copy(update={"alone": min(alone, most)})
-    bounds = (LEAST_BOARDS, DEFAULT_BOARDS, MOST_BOARDS)
-    return fitted_to_memory(workload, config, device, "boards", bounds)
+class LevelSearch(Workload[S, Q]):
+    """A workload that searches trees of Kalah level by level."""
+
+    numpy, twins, items = True, TWINS, PART
+    part_is_phase = True
+
+    def fitted(self, config: S, device: Device | None) -> S:
+        """Return a configuration with as many boards as the memory of the device has room for."""
+        if config.alone == "auto":
+            alone = ALONE_ON_CPU if device and device.kind == "cpu" else 0
+            most = max(plies for plies in range(9) if config.pits**plies <= 6**6)
+            config = config.model_copy(update={"alone": min(alone, most)})
+        bounds = (LEAST_BOARDS, DEFAULT_BOARDS, MOST_BOARDS)
+        return fitted_to_memory(Setup(self, config, device), "boards", bounds)

@@ -14,7 +14,6 @@ class SolveReport(RunReport):
     @property
     def rows(self) -> list[tuple[str, str]]:
         """A row for each game: the margins with 1, 2, ... stones a pit."""
-        rows = [(name, text) for name, text in super().rows if name not in self.final]
         games = self.workload.parameters(self.config).games
         with open_results(self.path) as results:
             margins = results.margin.values
@@ -26,4 +25,4 @@ class SolveReport(RunReport):
             for one, found in zip(games, margins, strict=True)
         ]
         stones = ", ".join(map(str, range(1, self.config.stones + 1)))
-        return [("margin with stones a pit", stones), *table, *rows]
+        return [("margin with stones a pit", stones), *table, *self.rows_of_run]

@@ -19,13 +19,11 @@ from numpy.typing import NDArray
 from reference_py.games.ngtsg.parameters import NO_MOVE, NOTHING
 from societies.games.ngtsg.config import BatchConfig, SearchConfig
 from societies.games.ngtsg.search import at_once
-from societies.workload.running.devices import chosen_device
 from societies.workload.running.engines import DeviceEngine, Engine, engine_on
 from societies.workload.running.pace import paced
 
 if TYPE_CHECKING:
-    from societies.opencl import Device
-    from societies.workload import Workload
+    from societies.workload import Setup
 
 C = TypeVar("C", bound=SearchConfig)
 
@@ -64,6 +62,7 @@ class Searcher(Generic[C]):
     ----------
     growth : assumed ratio of the times of searches to depth d + 1 and d; a deeper search that
         would not end in time is not begun
+    setup : workload, configuration and device
     always : values of keys that override the configuration in every search
     once : phases before the first superstep whose results do not depend on the position
     """
@@ -72,11 +71,8 @@ class Searcher(Generic[C]):
     always: ClassVar[Mapping[str, Any]]
     once: ClassVar[Collection[str]] = ()
 
-    def __init__(
-        self, workload: Workload[Any, Any], config: C, device: str | Device = "auto"
-    ) -> None:
-        self.workload, self.config = workload, config
-        self.device, _, _ = chosen_device(device)
+    def __init__(self, setup: Setup[C, Any]) -> None:
+        self.setup, self.config = setup, setup.config
         self._engines: dict[tuple[int, bool], Engine] = {}
 
     def is_decided(self, value: int, plies: int) -> bool:
@@ -85,8 +81,7 @@ class Searcher(Generic[C]):
 
     def changed(self, **keys: Any) -> Self:
         """Return a search with other keys."""
-        config = self.config.model_copy(update=keys)
-        return type(self)(self.workload, config, self.device or "reference")
+        return type(self)(replace(self.setup, config=self.config.model_copy(update=keys)))
 
     def depths(self, depth: int) -> list[int]:
         """Return the depths that are searched one after the other; the last one is ``depth``."""
@@ -233,8 +228,8 @@ class Searcher(Generic[C]):
                 changes["deepening"] = plies  # this depth only
             if not steps:
                 changes["aspiration"] = 0  # no depth before, so no value
-            p = self.workload.parameters(self.config.model_copy(update=changes))
-            engine = engine_on(self.device, self.workload, p)
+            p = self.setup.workload.parameters(self.config.model_copy(update=changes))
+            engine = engine_on(self.setup.device, self.setup.workload, p)
             if self.once:
                 engine.start()
             self._engines[key] = engine

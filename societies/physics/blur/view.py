@@ -23,8 +23,7 @@ from societies.workload.declare.view import (
 from societies.workload.running.stepwise import Stepwise
 
 if TYPE_CHECKING:
-    from societies.opencl import Device
-    from societies.workload import Workload
+    from societies.workload import Setup
 
 MOST_RADIUS, MOST_SIGMA, MOST_PASSES = 40, 10.0, 100
 """Largest values of the sliders; a configuration may have larger ones."""
@@ -49,13 +48,9 @@ class BlurLook:
 class BlurView:
     """A picture that is being blurred; of several frames, the first."""
 
-    def __init__(
-        self,
-        workload: Workload[BlurConfig, Parameters],
-        config: BlurConfig,
-        device: str | Device = "auto",
-    ) -> None:
-        self._config, self._run = config, Stepwise(workload, device)
+    def __init__(self, setup: Setup[BlurConfig, Parameters]) -> None:
+        config = setup.config
+        self._config, self._run = config, Stepwise(setup)
         height, width = config.source.planes.shape[2:]
         self.title = f"{config.kind}, a picture of {width} x {height} pixels"
         self.initial = BlurLook(config.passes, config.window, config.deviation)

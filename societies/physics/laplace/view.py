@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -32,10 +32,6 @@ from societies.workload.declare.view import (
     after_change,
 )
 from societies.workload.running.stepwise import Stepwise
-
-if TYPE_CHECKING:
-    from societies.opencl import Device
-    from societies.workload import Workload
 
 EDGES = ("top", "bottom", "left", "right")
 MOST_STEPS = 1000
@@ -65,20 +61,15 @@ class Controls:
 class PlateView:
     """A plate that is being solved; of several, the first."""
 
-    def __init__(
-        self,
-        workload: Workload[LaplaceConfig, Parameters],
-        config: LaplaceConfig,
-        device: str | Device = "auto",
-    ) -> None:
-        self._workload, self._config = workload, config
+    def __init__(self, setup: Setup[LaplaceConfig, Parameters]) -> None:
+        config = setup.config
+        self._setup, self._config = setup, config
         rows, columns = config.shape
         kind = "heat on" if config.method == "heat" else "the potential of"
         self.title = f"{kind} a plate of {rows} x {columns} cells"
-        setup = Setup(workload, config)
         self.initial = Controls(setup.p.border)
         self._most = max(1.0, *map(abs, config.held))
-        self._run = Stepwise(workload, device)
+        self._run = Stepwise(setup)
         self._run.begin(config)
         self._applied = self.initial
 
@@ -126,15 +117,14 @@ class PlateView:
     def frames(self, state: Controls) -> Iterator[Frame | None]:
         """Yield the current plate, then the plate after every `steps` steps until it ends."""
         self._apply(state)
-        last = self._workload.ticks(self._config)
-        yield from self._run.pictures(last, state.steps, lambda: self._frame(state))
+        yield from self._run.pictures(self._setup.ticks, state.steps, lambda: self._frame(state))
 
     def _apply(self, state: Controls) -> None:
         """Give the plate the edges and conductors of a state."""
         before, self._applied = self._applied, state
         if state == replace(before, pen=state.pen, steps=state.steps):
             return
-        p = self._workload.parameters(self.configuration(state))
+        p = replace(self._setup, config=self.configuration(state)).p
         engine = self._run.engine
         engine.parameters = p
         if state.restarts != before.restarts:

@@ -30,8 +30,7 @@ from societies.workload.declare.view import (
 from societies.workload.running.stepwise import Stepwise
 
 if TYPE_CHECKING:
-    from societies.opencl import Device
-    from societies.workload import Workload
+    from societies.workload import Setup
 
 MOST_STEPS = 100
 """Steps from one picture to the next, at most."""
@@ -66,16 +65,12 @@ class MolecularDynamicsLook:
 class AtomsView:
     """A box of atoms that move; of several, the first."""
 
-    def __init__(
-        self,
-        workload: Workload[MolecularDynamicsConfig, Parameters],
-        config: MolecularDynamicsConfig,
-        device: str | Device = "auto",
-    ) -> None:
-        self._workload, self._config = workload, config
+    def __init__(self, setup: Setup[MolecularDynamicsConfig, Parameters]) -> None:
+        config = setup.config
+        self._setup, self._config = setup, config
         self.title = f"{config.number_of_atoms:,} atoms in a periodic box"
         self.initial = MolecularDynamicsLook(config.temperature, config.density)
-        self._run = Stepwise(workload, device)
+        self._run = Stepwise(setup)
         self._restarts = 0
 
     def controls(self, state: MolecularDynamicsLook) -> list[Control]:
@@ -102,7 +97,7 @@ class AtomsView:
         config = self._config
         least = 2.0 * config.cutoff
         if config.variant not in ("auto", "all_pairs"):
-            least = 3.0 * WIDER * self._workload.parameters(config).reach
+            least = 3.0 * WIDER * self._setup.p.reach
         fits = np.floor(config.number_of_atoms / (least * (1.0 + 1e-9)) ** 3 * 1000.0) / 1000.0
         return max(min(MOST_DENSITY, float(fits)), self.initial.density)
 
@@ -126,14 +121,13 @@ class AtomsView:
         start = state.temperature, state.density  # with others the box begins again
         self._run.begin(config, start, again=state.restarts != self._restarts)
         self._restarts = state.restarts
-        last = self._workload.ticks(self._config)
-        yield from self._run.pictures(last, state.steps, lambda: self._frame(state))
+        yield from self._run.pictures(self._setup.ticks, state.steps, lambda: self._frame(state))
 
     def _frame(self, state: MolecularDynamicsLook) -> Frame:
         """Return the picture of the atoms."""
         now = self._run.engine.state()
         x, v = (now[name][0].astype(np.float64) for name in "xv")
-        p = self._workload.parameters(self.configuration(state))
+        p = replace(self._setup, config=self.configuration(state)).p
         caption = f"step {self._run.tick:,}, temperature {temperature(v, p.degrees):.4g}"
         if now["overlap"][0] != NONE:
             self._run.over = True

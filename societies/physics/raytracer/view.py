@@ -6,7 +6,7 @@ import time
 from collections import OrderedDict
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -18,7 +18,7 @@ from societies.physics.raytracer.config import (
     RaytracerConfig,
     length,
 )
-from societies.workload import Step
+from societies.workload import Setup, Step
 from societies.workload.declare.view import (
     LAUNCH_SECONDS,
     Button,
@@ -34,14 +34,8 @@ from societies.workload.declare.view import (
     Wheel,
     after_change,
 )
-from societies.workload.running.devices import chosen_device
-from societies.workload.running.engines import DeviceEngine, Engine, ReferenceEngine
+from societies.workload.running.engines import DeviceEngine, Engine, engine_on
 from societies.workload.running.pace import paced
-
-if TYPE_CHECKING:
-    from societies.opencl import Device
-    from societies.workload import Workload
-
 
 PER_PIXEL, PER_NOTCH = 0.01, 0.3
 """Movement of the camera per pixel of a drag, and per notch of the wheel."""
@@ -82,17 +76,11 @@ class RaytracerLook:
 class SceneView:
     """A scene whose camera the mouse moves."""
 
-    def __init__(
-        self,
-        workload: Workload[RaytracerConfig, Parameters],
-        config: RaytracerConfig,
-        device: str | Device = "auto",
-    ) -> None:
-        self._workload, self._config = workload, config
-        self._device, _, _ = chosen_device(device)
+    def __init__(self, setup: Setup[RaytracerConfig, Parameters]) -> None:
+        config, p = setup.config, setup.p
+        self._setup, self._config = setup, config
         self._engines: OrderedDict[Any, Engine] = OrderedDict()
         self._small: OrderedDict[Any, Engine] = OrderedDict()
-        p = workload.parameters(config)
         lights = tuple((x, y, z) for x, y, z, _ in p.scene.lights.tolist())
         self.initial = RaytracerLook(
             p.camera, lights, 0, config.shading, config.samples, config.scene.grid
@@ -226,16 +214,14 @@ class SceneView:
 
     def _made(self, p: Parameters) -> Engine:
         """Return a new engine; it reuses the kernels of a cached engine if they are the same."""
-        if self._device is None:
-            return ReferenceEngine(self._workload, p)
         alike = [
             one
             for one in (*self._engines.values(), *self._small.values())
             if isinstance(one, DeviceEngine)
             and (one.parameters.shading, one.parameters.form) == (p.shading, p.form)
         ]
-        like = alike[-1].built if alike else None
-        return DeviceEngine(self._workload, p, self._device, like=like)
+        like = {"like": alike[-1].built} if alike else {}
+        return engine_on(self._setup.device, self._setup.workload, p, **like)
 
     def configuration(self, state: RaytracerLook) -> RaytracerConfig:
         """Return the configuration of the picture of a state."""

@@ -489,8 +489,12 @@ class Setup(Generic[C, P]):
     config: C
     device: Device | None = None
 
-    def on(self, device: Device | None) -> Setup[C, P]:
-        """Return the setup for a device (None: the reference)."""
+    def on(self, device: Device | str | None) -> Setup[C, P]:
+        """Return the setup for a device, which may be given by its name (None: the reference)."""
+        from societies.workload.running.devices import chosen_device
+
+        if isinstance(device, str):
+            device = chosen_device(device)[0]
         config = self.workload.fitted(self.config, device)
         made = Setup(self.workload, config, device)
         if config is self.config:

@@ -14,6 +14,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, Generic, Protocol, TypeVar
 
 from societies.workload.declare.naming import object_named
+from societies.workload.declare.protocol import Setup
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -232,12 +233,12 @@ class View(Protocol[S]):
 def shown_by(place: str) -> Callable[..., View[Any]]:
     """Return a member ``view`` whose views have the class ``MODULE:CLASS``, which is imported then.
 
-    The class gets the workload, the configuration and the device.
+    The class gets the workload, the configuration and the device as a `Setup`.
     """
 
     def view(self: Any, config: Any, *, device: str | Device = "auto") -> View[Any]:
         """Show what is computed, with controls that change it."""
-        return object_named(place)(self, config, device)  # type: ignore[no-any-return]
+        return object_named(place)(Setup(self, config).on(device))  # type: ignore[no-any-return]
 
     return view
 

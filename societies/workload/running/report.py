@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
@@ -97,7 +98,15 @@ class RunReport:
     @property
     def rows(self) -> list[tuple[str, str]]:
         """Closing table: results of the last tick with the file's names and units, then the run."""
-        clock, names = self.workload.clock, self.headlines
+        return self._rows(self.headlines)
+
+    @property
+    def rows_of_run(self) -> list[tuple[str, str]]:
+        """Closing table without results of the last tick, for reports that show others."""
+        return self._rows(())
+
+    def _rows(self, names: Sequence[str]) -> list[tuple[str, str]]:
+        clock = self.workload.clock
         units = units_of(self.path, names)
         over = self.means_over
         rows = [(f"last {clock}", f"{self.last_tick}{f', means over {over}' if over else ''}")]

@@ -7,16 +7,15 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Iterator
-from typing import TYPE_CHECKING, Any
+from dataclasses import replace
+from typing import Any
 
-from societies.workload.declare.protocol import Setup, Workload
+from societies.workload.declare.protocol import Setup
 from societies.workload.declare.view import LAUNCH_SECONDS, Frame
 from societies.workload.running.batches import engine_of
+from societies.workload.running.devices import REFERENCE
 from societies.workload.running.engines import LOG_TICKS, Engine
 from societies.workload.running.pace import paced
-
-if TYPE_CHECKING:
-    from societies.opencl import Device
 
 
 class Stepwise:
@@ -28,8 +27,8 @@ class Stepwise:
     over : whether nothing follows
     """
 
-    def __init__(self, workload: Workload[Any, Any], device: str | Device) -> None:
-        self._workload, self._device = workload, device
+    def __init__(self, setup: Setup[Any, Any]) -> None:
+        self._setup = setup
         self._engine: Engine | None = None
         self._key: Any = None
         self.tick, self.over, self._chunk = 0, False, 1
@@ -50,7 +49,8 @@ class Stepwise:
         """
         made = self._engine is None or key != self._key
         if made:
-            self._engine, _, _ = engine_of(Setup(self._workload, config), self._device)
+            device = self._setup.device or REFERENCE
+            self._engine, _, _ = engine_of(replace(self._setup, config=config), device)
             self._key, self._chunk = key, 1
         if made or again:
             self.engine.start()

@@ -21,6 +21,7 @@ from societies.games.chess import WORKLOAD
 from societies.games.chess.game import ChessGame, pgn
 from societies.games.chess.searcher import ChessSearcher, FoundMove
 from societies.games.chess.uci import Uci
+from societies.workload import Setup
 
 SMALL = {"workload": "chess", "depth": 1, "batch": {"leaves": 64, "branches": 8}}
 MATE_IN_ONE = "6k1/5ppp/8/8/8/8/8/R5K1 w - - 0 1"
@@ -51,7 +52,9 @@ def ended(*lines):
 def spoken(*lines, settings=SMALL, device="reference"):
     """Return the answers to some lines of the protocol."""
     out = io.StringIO()
-    Uci(WORKLOAD, config_from_dict(settings), device, io.StringIO("\n".join(lines)), out).run()
+    Uci(
+        Setup(WORKLOAD, config_from_dict(settings)), device, io.StringIO("\n".join(lines)), out
+    ).run()
     return out.getvalue().splitlines()
 
 
@@ -325,7 +328,7 @@ def test_moves_that_are_to_be_searched():
 @pytest.mark.parametrize("depth", [1, 2, 3])
 def test_the_best_among_all_moves_is_the_best_move(depth, deepening):
     config = config_from_dict({**SMALL, "depth": 3, "deepening": deepening})
-    searcher = ChessSearcher(WORKLOAD, config, "reference")
+    searcher = ChessSearcher(Setup(WORKLOAD, config).on("reference"))
     for fen in ("6k1/5ppp/8/8/8/8/1R6/R5K1 b - - 0 1", "k7/8/2K5/8/8/8/8/1R6 w - - 0 1"):
         game = ChessGame(fen)
         one = searcher.find(game.board, depth)
@@ -402,11 +405,13 @@ def test_scores():
 
 def test_a_deeper_search_finds_what_one_search_finds(device):
     """Depth after depth in engines that stay, from another position each time."""
-    searcher = ChessSearcher(WORKLOAD, config_from_dict(SMALL), device)
+    searcher = ChessSearcher(Setup(WORKLOAD, config_from_dict(SMALL)).on(device))
     for moves in ([], ["e2e4"], ["e2e4", "e7e5"]):
         board = ChessGame(chess.STARTING_FEN).replay(moves).board
         found = [searcher.find(board, depth, each=lambda _: None) for depth in (1, 2)]
-        again = ChessSearcher(WORKLOAD, config_from_dict(SMALL), "reference").find(board, 2)
+        again = ChessSearcher(Setup(WORKLOAD, config_from_dict(SMALL)).on("reference")).find(
+            board, 2
+        )
         assert (found[1].move, found[1].value) == (again.move, again.value)
 
 

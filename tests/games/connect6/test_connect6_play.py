@@ -11,6 +11,7 @@ from societies.games.connect6.config import Connect6PositionConfig
 from societies.games.connect6.game import BLACK, WHITE, Connect6Game
 from societies.games.connect6.searcher import Connect6Searcher
 from societies.members import options
+from societies.workload import Setup
 
 SETTINGS = {"workload": "connect6", "black": "", "depth": 1, "width": 4, "prover": 3}
 
@@ -107,7 +108,7 @@ def test_threats_are_found_before_a_search(device):
     game = Connect6Game(
         Connect6PositionConfig(black="L8 K9 J10 L10 I11", white="I7 I8 I9 J9 I10 G13")
     )
-    found = Connect6Searcher(WORKLOAD, config, device).find(game.position, 1)
+    found = Connect6Searcher(Setup(WORKLOAD, config).on(device)).find(game.position, 1)
     assert found.proven == 1
     game.push(found.turn)
     assert game.result == "Black wins", turn_text(found.turn)

@@ -10,6 +10,7 @@ from societies import config_from_dict
 from societies.errors import ConfigError
 from societies.games.kalah import WORKLOAD
 from societies.games.kalah.play import Match
+from societies.workload import Setup
 
 SMALL = {"workload": "kalah", "pits": 3, "stones": 3, "depth": 3}
 P = Parameters(3, 3)
@@ -24,7 +25,7 @@ def played(answers="", *, device="reference", settings=SMALL, **options):
 @pytest.mark.parametrize("device", ["reference", "auto"])
 def test_a_whole_game(device):
     """Both sides by the search: the end is what the moves found one after the other lead to."""
-    match = Match(WORKLOAD, config_from_dict(SMALL), device)
+    match = Match(Setup(WORKLOAD, config_from_dict(SMALL)).on(device))
     board, side, moves = [3, 3, 3, 0] * 2, TOP, 0
     while not match.is_over:
         found, expected = match.hint(), minimax(P, board, side, 3)
@@ -94,12 +95,12 @@ def test_a_level_needs_a_number():
 def test_a_board_of_any_size_fits_forty_columns():
     for pits in (1, 6, 8):
         config = config_from_dict({"workload": "kalah", "pits": pits, "stones": 12, "depth": 1})
-        drawn = Match(WORKLOAD, config, "reference").drawn()
+        drawn = Match(Setup(WORKLOAD, config).on("reference")).drawn()
         assert max(map(len, drawn.splitlines())) <= 40
 
 
 def test_kernels_are_built_once(device):
-    match = Match(WORKLOAD, config_from_dict(SMALL), device)
+    match = Match(Setup(WORKLOAD, config_from_dict(SMALL)).on(device))
     first = match.hint()
     program = match._engine.program
     match.move(first.pit)

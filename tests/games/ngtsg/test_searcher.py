@@ -13,6 +13,7 @@ from societies.games.connect6 import WORKLOAD as CONNECT6
 from societies.games.connect6.config import Connect6PositionConfig
 from societies.games.connect6.searcher import Connect6Searcher
 from societies.games.matches import played_games
+from societies.workload import Setup
 from societies.workload.running.engines import DeviceEngine
 
 ENDING = "3qk3/4p3/8/8/8/8/4P3/R3K2R w KQ - 70 60"
@@ -32,9 +33,9 @@ def searcher(game, keys, device="auto", depth=3):
     settings = {"depth": depth, "batch": batch, **keys}
     if game == "chess":
         config = config_from_dict({"workload": "chess", **settings})
-        return ChessSearcher(CHESS, config, device)
+        return ChessSearcher(Setup(CHESS, config).on(device))
     config = config_from_dict({"workload": "connect6", "width": 8, **settings})
-    return Connect6Searcher(CONNECT6, config, device)
+    return Connect6Searcher(Setup(CONNECT6, config).on(device))
 
 
 @pytest.fixture(scope="module")
@@ -72,7 +73,7 @@ def test_a_depth_begins_with_what_the_one_before_has_left():
     config = config_from_dict(
         {"workload": "chess", "depth": 3, "fen": MIDDLE, "batch": batch, **keys}
     )
-    engine = DeviceEngine(CHESS, CHESS.parameters(config), one.device)
+    engine = DeviceEngine(CHESS, CHESS.parameters(config), one.setup.device)
     engine.start()
     superstep = 0
     while engine.ended() is None:

@@ -1167,7 +1167,7 @@ def fan(
 
     A CONFIG is run first: PASTS societies, each with FUTURES whose draws differ after the tick.
     """
-    from societies.analysis import fans
+    from societies.analysis import effects, fans
 
     if not _is_recorded(source):
         texts = [*(override or []), *of_rules(rule)]
@@ -1182,7 +1182,8 @@ def fan(
         raise ConfigError("--set, --tick, --pasts and --futures are for a CONFIG that is run")
     typed("ticks", "window")
     found = fans.fan_of_file(source, variables, window, level)
-    _print_found((lambda: fans.records(found)) if as_json else None, lambda: fans.fan_table(found))
+    plain = lambda: effects.records(found)  # noqa: E731
+    _print_found(plain if as_json else None, lambda: fans.fan_table(found))
     if figure is not None:
         _draw_found([source], figure, "fan", variables, {}, sys.stderr if as_json else None)
 

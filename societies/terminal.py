@@ -5,15 +5,16 @@ from __future__ import annotations
 import sys
 import threading
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from contextlib import contextmanager
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from societies.errors import printable
 from societies.words import plural
 
 if TYPE_CHECKING:
     from rich.console import Console
+    from rich.table import Table
 
 SECONDS_BETWEEN_LINES = 10.0
 """Time between lines on the current activity if stderr is not a terminal."""
@@ -39,6 +40,36 @@ def print_rows(rows: Sequence[tuple[str, str]], console: Console) -> None:
     for name, value in rows:
         label = f"[dim]{escape(name.ljust(width))}[/]"
         console.print(f"{label}  {escape(printable(value))}", highlight=False, soft_wrap=True)
+
+
+def table_of(
+    columns: Sequence[str],
+    rows: Iterable[Sequence[Any]],
+    *,
+    title: str = "",
+    left: Collection[str] = (),
+    wrap: Collection[str] = (),
+) -> Table:
+    """Return a table of rich whose texts are printed as they are, brackets included.
+
+    Parameters
+    ----------
+    rows : a cell for each column: a text, or what rich draws
+    left : columns that are aligned at the left; the others are at the right
+    wrap : columns whose texts may be wrapped
+    """
+    from rich import box
+    from rich.markup import escape
+    from rich.table import Table
+
+    style: dict[str, Any] = {"title_justify": "left", "title_style": "bold", "box": box.SIMPLE}
+    table = Table(title=escape(title) or None, **style)
+    for name in columns:
+        justify: Any = "left" if name in left else "right"
+        table.add_column(escape(name), justify=justify, no_wrap=name not in wrap)
+    for row in rows:
+        table.add_row(*(escape(cell) if isinstance(cell, str) else cell for cell in row))
+    return table
 
 
 @contextmanager

@@ -19,6 +19,7 @@ from societies.analysis.effects import (
 )
 from societies.analysis.selecting import with_ticks
 from societies.errors import EffectWarning
+from societies.terminal import table_of
 from societies.workload.drawing.figure import words
 
 if TYPE_CHECKING:
@@ -42,7 +43,7 @@ class Effects:
 
     def as_dict(self) -> dict[str, Any]:
         """Return all numbers as plain data."""
-        entries = [one for label, found in self.found.items() for one in records(label, found)]
+        entries = [one for label, found in self.found.items() for one in _entries(label, found)]
         firsts = {label: int(found.attrs["first"]) for label, found in self.found.items()}
         paired = {label: bool(found.attrs["paired"]) for label, found in self.found.items()}
         return {"base": self.base, "paired": paired, "first": firsts, "effects": entries}
@@ -84,6 +85,15 @@ def effects_of(
         return result
 
 
+def _entries(label: str, found: xr.Dataset) -> list[dict[str, Any]]:
+    """Return the `records` of an effect with its label and the units of the variables."""
+    units = dict(zip(found["variable"].values, map(str, found["unit"].values), strict=True))
+    return [
+        {"case": label, "variable": one["variable"], "unit": units[one["variable"]], **one}
+        for one in records(found)
+    ]
+
+
 def effects_table(effects: Effects) -> Any:
     """Return a table of rich for each result or point that is compared with the base."""
     from rich.console import Group
@@ -92,31 +102,23 @@ def effects_table(effects: Effects) -> Any:
 
 
 def _table(base: str, label: str, own: xr.Dataset) -> Any:
-    from rich import box
-    from rich.markup import escape
-    from rich.table import Table
-
     window, clock = own.attrs.get("window"), own.attrs["clock"]
     said = text_of_first(int(own.attrs["first"]), clock, bool(own.attrs["paired"]))
     over = f", mean of {clock} {window}" if window else ""
-    title = f"{label}: {said}{over}"
-    found = Table(title=escape(title), title_justify="left", box=box.SIMPLE, title_style="bold")
     level = f"{100 * own.attrs['level']:g} %"
     columns = ["variable", *([] if window else [clock]), words(base, 16), "effect", "relative"]
     columns += [f"{level} (bootstrap)", f"{level} (t)", "se", "se unpaired", "ratio", "pairs"]
-    for place, column in enumerate(columns):
-        found.add_column(escape(column), justify="right" if place else "left", no_wrap=True)
-    for one in records(label, own):
+    rows = []
+    for one in _entries(label, own):
         number = {key: digits(value) for key, value in one.items() if key not in _TEXTS}
         unit = "" if one["unit"] == "1" else f" [{one['unit']}]"
         relative = "-" if one["relative"] is None else f"{100 * one['relative']:+.2f} %"
         ends = [f"{number[f'{k}low']} to {number[f'{k}high']}" for k in ("", "t_")]
-        found.add_row(
-            *(escape(f"{one['variable']}{unit}"), *([] if window else [str(one[clock])])),
-            *(number["base"], number["effect"], relative, *ends),
-            *(number["se"], number["se_unpaired"], number["precision"], str(one["pairs"])),
-        )
-    return found
+        row = [f"{one['variable']}{unit}", *([] if window else [str(one[clock])])]
+        row += [number["base"], number["effect"], relative, *ends]
+        row += [number["se"], number["se_unpaired"], number["precision"], str(one["pairs"])]
+        rows.append(row)
+    return table_of(columns, rows, left=["variable"], title=f"{label}: {said}{over}")
 
 
 _TEXTS = ("case", "variable", "unit", "window")

@@ -18,7 +18,7 @@ import numpy as np
 
 from societies.analysis.intervals import require_level
 from societies.analysis.labels import distinct
-from societies.analysis.pairs import NEVER, Compared, aligned, compared, first_difference
+from societies.analysis.pairs import NEVER, aligned, compared, first_difference
 from societies.analysis.selecting import RUN
 from societies.analysis.study_cases import point_labels, runs_done
 from societies.config.model import LABEL
@@ -99,9 +99,12 @@ def effect(
     )
     if window is not None:
         left, right = left.mean(-1), right.mean(-1)
-    return _dataset(
-        found, _differences(left, right, found.paired, level, resamples, seed), window, level
-    )
+    numbers = _differences(left, right, found.paired, level, resamples, seed)
+    about: dict[str, Any] = {"paired": int(found.paired), "first": found.first}
+    about |= {"level": level, "clock": found.clock}
+    windowed = window is not None
+    result = by_variable(numbers, found.labels, found.units, about, found.ticks, windowed=windowed)
+    return result.assign(first=("variable", found.firsts))
 
 
 def _over_futures(values: Reals, pasts: Any) -> Reals:
@@ -116,19 +119,28 @@ def _over_futures(values: Reals, pasts: Any) -> Reals:
     return found
 
 
-def _dataset(of: Compared, found: Mapping[str, Reals], window: Ticks, level: float) -> xr.Dataset:
+def by_variable(
+    found: Mapping[str, Reals],
+    variables: Sequence[str],
+    units: Sequence[str],
+    attributes: Mapping[str, Any],
+    ticks: Any,
+    *,
+    windowed: bool,
+) -> xr.Dataset:
+    """Return numbers along ``variable`` and the clock; of the mean of all ticks if windowed."""
     import xarray as xr
 
-    dims = ("variable",) if window is not None else ("variable", of.clock)
+    clock = attributes["clock"]
+    dims = ("variable",) if windowed else ("variable", clock)
     result = xr.Dataset(
         {name: (dims, values) for name, values in found.items()},
-        {"variable": of.labels, "unit": ("variable", of.units)},
-        {"paired": int(of.paired), "first": of.first, "level": level, "clock": of.clock},
+        {"variable": list(variables), "unit": ("variable", list(units))},
+        attributes,
     )
-    result["first"] = ("variable", of.firsts)
-    if window is None:
-        return result.assign_coords({of.clock: of.ticks})
-    return result.assign_attrs(window=f"{of.ticks[0]} to {of.ticks[-1]}")
+    if windowed:
+        return result.assign_attrs(window=f"{ticks[0]} to {ticks[-1]}")
+    return result.assign_coords({clock: ticks})
 
 
 def _differences(
@@ -288,8 +300,8 @@ def since_first_difference(cases: Mapping[str, xr.Dataset]) -> slice | None:
     return slice(min(firsts), int(base[clock_of(base)].values[-1])) if firsts else None
 
 
-def records(label: str, found: xr.Dataset) -> list[dict[str, Any]]:
-    """Return an effect as plain data: an entry for each variable and tick."""
+def records(found: xr.Dataset) -> list[dict[str, Any]]:
+    """Return an effect or a decomposition as plain data: an entry for each variable and tick."""
     clock = found.attrs["clock"]
     ticks = found[clock].values if clock in found.dims else [None]
     entries = []
@@ -301,8 +313,7 @@ def records(label: str, found: xr.Dataset) -> list[dict[str, Any]]:
                 for key, one in found.data_vars.items()
             }
             when = {"window": found.attrs["window"]} if tick is None else {clock: int(tick)}
-            unit = str(found["unit"].values[place])
-            entries.append({"case": label, "variable": str(name), "unit": unit, **when, **numbers})
+            entries.append({"variable": str(name), **when, **numbers})
     return entries
 
 

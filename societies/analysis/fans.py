@@ -18,10 +18,11 @@ from numpy.typing import NDArray
 
 from societies.analysis.drawing import GREY, finished, label_panel, new_panels, title_of
 from societies.analysis.effect_table import digits
-from societies.analysis.effects import bootstrap_weights, for_json, open_source
+from societies.analysis.effects import bootstrap_weights, by_variable, open_source, records
 from societies.analysis.intervals import require_level
 from societies.analysis.selecting import RUN, in_order, names, unknown, with_ticks, workload_of
 from societies.errors import ConfigError, option
+from societies.terminal import table_of
 from societies.words import counted, plural
 from societies.workload.drawing.bands import RESAMPLES, Reals
 from societies.workload.drawing.figure import (
@@ -110,42 +111,10 @@ def fan(
         past, future = np.moveaxis(np.array([_parts(one, weights) for one in values]), 1, 0)
         share = past / (past + future)
         low, high = np.nanquantile(share[:, 1:], [(1 - level) / 2, (1 + level) / 2], axis=1)
-    return _dataset(
-        {
-            "past": past[:, 0],
-            "future": future[:, 0],
-            "share": share[:, 0],
-            "share_low": low,
-            "share_high": high,
-        },
-        chosen,
-        units,
-        {clock: ticks},
-        {"clock": clock, clock: day, "pasts": pasts, "futures": futures, "level": level},
-        window is not None,
-    )
-
-
-def _dataset(
-    found: dict[str, Reals],
-    variables: list[str],
-    units: list[str],
-    ticks: dict[str, NDArray[Any]],
-    attributes: dict[str, Any],
-    windowed: bool,
-) -> xr.Dataset:
-    import xarray as xr
-
-    ((clock, numbers),) = ticks.items()
-    dims = ("variable",) if windowed else ("variable", clock)
-    result = xr.Dataset(
-        {name: (dims, values) for name, values in found.items()},
-        {"variable": variables, "unit": ("variable", units)},
-        attributes,
-    )
-    if windowed:
-        return result.assign_attrs(window=f"{numbers[0]} to {numbers[-1]}")
-    return result.assign_coords(ticks)
+    found = {"past": past[:, 0], "future": future[:, 0], "share": share[:, 0]}
+    found |= {"share_low": low, "share_high": high}
+    about = {"clock": clock, clock: day, "pasts": pasts, "futures": futures, "level": level}
+    return by_variable(found, chosen, units, about, ticks, windowed=window is not None)
 
 
 def fan_of(data: xr.Dataset) -> tuple[str, int, int]:
@@ -208,45 +177,25 @@ def _parts(values: Reals, weights: Reals) -> tuple[Reals, Reals]:
     return np.maximum(between - future / futures, 0.0), future
 
 
-def records(found: xr.Dataset) -> list[dict[str, Any]]:
-    """Return a decomposition as plain data: an entry for each variable and tick."""
-    clock = found.attrs["clock"]
-    ticks = found[clock].values if clock in found.dims else [None]
-    entries = []
-    for place, name in enumerate(found["variable"].values):
-        for i, tick in enumerate(ticks):
-            at = (place,) if tick is None else (place, i)
-            when = {"window": found.attrs["window"]} if tick is None else {clock: int(tick)}
-            numbers = {str(key): for_json(one.values[at]) for key, one in found.data_vars.items()}
-            entries.append({"variable": str(name), **when, **numbers})
-    return entries
-
-
 def fan_table(found: xr.Dataset) -> Any:
     """Return a table of rich with the variances and the share of the past for each variable."""
-    from rich import box
-    from rich.markup import escape
-    from rich.table import Table
-
     about, clock = found.attrs, found.attrs["clock"]
     over = f", mean of {clock} {about['window']}" if "window" in about else ""
     title = (
         f"{counted(about['pasts'], 'past')} until {clock} {about[clock]}, "
         f"{counted(about['futures'], 'future')} of each{over}"
     )
-    result = Table(title=escape(title), title_justify="left", box=box.SIMPLE, title_style="bold")
     columns = ["variable", *([] if over else [clock]), "variance between pasts"]
     columns += ["between futures", "share of the past", f"{100 * about['level']:g} %"]
-    for place, column in enumerate(columns):
-        result.add_column(column, justify="right" if place else "left", no_wrap=True)
-    for one in records(found):
-        result.add_row(
-            escape(words(one["variable"])),
-            *([] if over else [str(one[clock])]),
+    rows = [
+        [
+            *(words(one["variable"]), *([] if over else [str(one[clock])])),
             *(digits(one[name]) for name in ("past", "future", "share")),
             f"{digits(one['share_low'])} to {digits(one['share_high'])}",
-        )
-    return result
+        ]
+        for one in records(found)
+    ]
+    return table_of(columns, rows, left=["variable"], title=title)
 
 
 def fan_of_file(

@@ -15,6 +15,7 @@ from societies.analysis.labels import unused
 from societies.analysis.responses import LEVELS, NUMBERS, asymmetry, irf, shocks_of
 from societies.config.problems import quoted
 from societies.errors import ConfigError, EffectWarning, option
+from societies.terminal import table_of
 from societies.words import counted, plural
 from societies.workload.drawing.figure import INTERVAL, LEVEL, handles_of, leave_out, words
 from societies.workload.drawing.lettering import legend_above
@@ -23,6 +24,9 @@ if TYPE_CHECKING:
     import xarray as xr
 
     from societies.analysis.drawing import Cases
+
+ENDS = ("", "_low", "_high")
+"""Endings of the names of a response and of the ends of its interval."""
 
 
 def responses_of(
@@ -95,17 +99,10 @@ def as_dict(found: Mapping[str, xr.Dataset]) -> list[dict[str, Any]]:
         for state in data.state.values:
             for name in data["variable"].values:
                 own = data.sel(state=state, variable=name)
-                ends = ("", "_low", "_high")
-                numbers: dict[str, Any] = {
-                    f"{key}{end}": for_json(own[f"{key}{end}"].values)
-                    for key in NUMBERS
-                    for end in ends
-                }
-                numbers |= {
-                    f"{key}{end}": [for_json(one) for one in own[f"{key}{end}"].values]
-                    for key in LEVELS
-                    for end in ends
-                }
+                numbers: dict[str, Any] = {}
+                for key in (f"{key}{end}" for key in (*NUMBERS, *LEVELS) for end in ENDS):
+                    values = own[key].values
+                    numbers[key] = list(map(for_json, values)) if values.ndim else for_json(values)
                 about = {"shock": label, "state": str(state), "variable": str(name)}
                 horizon = own.horizon.values.tolist()
                 entries.append({**about, "pairs": int(own.pairs), "horizon": horizon, **numbers})
@@ -114,37 +111,20 @@ def as_dict(found: Mapping[str, xr.Dataset]) -> list[dict[str, Any]]:
 
 def responses_table(found: Mapping[str, xr.Dataset]) -> Any:
     """Return a table of rich with the peak, half-life and cumulative response of every shock."""
-    from rich import box
-    from rich.markup import escape
-    from rich.table import Table
-
     first = next(iter(found.values()))
     clock, level = first.attrs["clock"], f"{100 * first.attrs['level']:g} %"
-    result = Table(box=box.SIMPLE)
-    columns = [
-        "shock",
-        "state",
-        "variable",
-        "peak",
-        level,
-        f"{plural(clock)} after",
-        "half-life",
-        level,
-    ]
-    columns += ["cumulative", level, "twins"]
-    for place, column in enumerate(columns):
-        result.add_column(column, justify="right" if place > 2 else "left", no_wrap=True)
+    columns = ["shock", "state", "variable", "peak", level, f"{plural(clock)} after"]
+    columns += ["half-life", level, "cumulative", level, "twins"]
+    rows = []
     for one in as_dict(found):
-        ends = ("", "_low", "_high")
-        texts = {f"{key}{end}": digits(one[f"{key}{end}"]) for key in NUMBERS for end in ends}
-        total = {end: digits(one[f"cumulative{end}"][-1]) for end in ends}
-        result.add_row(
-            *(escape(words(one[key], 40)) for key in ("shock", "state", "variable")),
-            *(texts["peak"], f"{texts['peak_low']} to {texts['peak_high']}", texts["peak_at"]),
-            *(texts["half_life"], f"{texts['half_life_low']} to {texts['half_life_high']}"),
-            *(total[""], f"{total['_low']} to {total['_high']}", str(one["pairs"])),
-        )
-    return result
+        texts = {f"{key}{end}": digits(one[f"{key}{end}"]) for key in NUMBERS for end in ENDS}
+        total = {end: digits(one[f"cumulative{end}"][-1]) for end in ENDS}
+        row = [words(one[key], 40) for key in ("shock", "state", "variable")]
+        row += [texts["peak"], f"{texts['peak_low']} to {texts['peak_high']}", texts["peak_at"]]
+        row += [texts["half_life"], f"{texts['half_life_low']} to {texts['half_life_high']}"]
+        row += [total[""], f"{total['_low']} to {total['_high']}", str(one["pairs"])]
+        rows.append(row)
+    return table_of(columns, rows, left=columns[:3])
 
 
 def draw_irf(

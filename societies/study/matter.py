@@ -21,6 +21,7 @@ from societies.study.targets import load_targets
 from societies.sweep.designs import unusable
 from societies.sweep.document import Sweep
 from societies.sweep.points import checked_points
+from societies.terminal import table_of
 from societies.workload.declare.protocol import Setup
 from societies.workload.running.contents import contents_of
 from societies.workload.running.varying import (
@@ -236,17 +237,11 @@ def _valid(sweep: Sweep, key: str, values: Sequence[Any]) -> tuple[list[Any], st
 
 def matter_table(clock: str, found: Sequence[Matter]) -> Any:
     """Return a table of rich, with the keys without effect at the end."""
-    from rich import box
-    from rich.markup import escape
-    from rich.table import Table
-
-    rows = Table(box=box.SIMPLE)
-    names = list(found[0].moved)
-    for column in ("key", "from", "to", f"first {clock}", *names):
-        rows.add_column(escape(column), justify="left" if column == "key" else "right")
+    rows = []
     for one in sorted(found, key=lambda one: one.first == NEVER):
         first = "never" if one.first == NEVER else str(one.first)
         moved = [digits(for_json(100 * value)) for value in one.moved.values()]
         cells = [f"{x:.6g}" if isinstance(x, float) else str(x) for x in (one.before, one.after)]
-        rows.add_row(escape(one.key), *map(escape, cells), first, *(f"{m} %" for m in moved))
-    return rows
+        rows.append([one.key, *cells, first, *(f"{m} %" for m in moved)])
+    columns = ("key", "from", "to", f"first {clock}", *found[0].moved)
+    return table_of(columns, rows, left=["key"], wrap=columns)

@@ -24,6 +24,7 @@ from societies.study.source import near
 from societies.study.statistics import Reals, deviations, mean_within
 from societies.study.target_file import SHARE, Target, name_and_options
 from societies.study.targets import Targets, load_targets
+from societies.terminal import table_of
 from societies.workload.drawing.bands import student_half
 
 if TYPE_CHECKING:
@@ -323,33 +324,28 @@ def verdict_on(
 
 def validation_table(found: Validation) -> Any:
     """Return the verdicts as tables of rich, one for each case."""
-    from rich import box
     from rich.console import Group
-    from rich.markup import escape
-    from rich.table import Table
     from rich.text import Text
 
     colours = {PASS: "green", WARN: "yellow", FAIL: "red"}
     parts: list[Any] = []
     for case in found.cases:
         own = [one for one in found.verdicts if one.case == case]
-        title = f"{f'{case}: ' if case else ''}score {score(own):.2f}"
-        rows = Table(title=escape(title), title_justify="left", box=box.SIMPLE, title_style="bold")
         interval_of = f"{100 * found.level:g} % interval"
         columns = ["", "statistic", "mean", interval_of, "band", "in band", "seeds", "failed"]
-        tested = any(one.tests is not None for one in own)
-        for column in [*columns, *(["tests"] if tested else [])]:
-            left = column in ("", "statistic", "tests")
-            rows.add_column(column, justify="left" if left else "right", no_wrap=column != "tests")
+        columns += ["tests"] if any(one.tests is not None for one in own) else []
+        rows = []
         for one in own:
             unit = "" if one.unit == "1" else f" [{one.unit}]"
             ends = f"{digits(for_json(one.low))} to {digits(for_json(one.high))}"
-            row: list[Any] = [Text(one.verdict, colours[one.verdict]), escape(f"{one.name}{unit}")]
+            row: list[Any] = [Text(one.verdict, colours[one.verdict]), f"{one.name}{unit}"]
             row += [digits(for_json(one.mean)), ends, band_text(one.target)]
             row += [f"{100 * one.share:.0f} %", str(len(one.values)), str(one.failed or "")]
             problems = ", ".join(one.tests.problems) or "none" if one.tests is not None else ""
-            rows.add_row(*row, *([problems] if tested else []))
-        parts.append(rows)
+            rows.append([*row, problems][: len(columns)])
+        title = f"{f'{case}: ' if case else ''}score {score(own):.2f}"
+        left = ("", "statistic", "tests")
+        parts.append(table_of(columns, rows, left=left, wrap=left[2:], title=title))
         parts += [_errors(one) for one in own if one.errors]
     if len(found.cases) > 1:
         parts.append(f"score of all: {found.score:.2f}")
@@ -357,16 +353,13 @@ def validation_table(found: Validation) -> Any:
 
 
 def _errors(verdict: Verdict) -> Any:
-    from rich import box
-    from rich.table import Table
-
-    rows = Table(title=f"errors of forecasts: {verdict.name}", box=box.SIMPLE)
-    for column in ("ahead", "model", "AR", "random walk", "p (AR)", "p (walk)"):
-        rows.add_column(column, justify="right")
-    for one in verdict.errors:
-        numbers = (one.model, one.ar, one.walk, one.ar_p, one.walk_p)
-        rows.add_row(str(one.horizon), *(digits(for_json(number)) for number in numbers))
-    return rows
+    columns = ("ahead", "model", "AR", "random walk", "p (AR)", "p (walk)")
+    rows = [
+        [str(one.horizon), *(digits(for_json(number)) for number in numbers)]
+        for one in verdict.errors
+        for numbers in [(one.model, one.ar, one.walk, one.ar_p, one.walk_p)]
+    ]
+    return table_of(columns, rows, title=f"errors of forecasts: {verdict.name}", wrap=columns)
 
 
 def band_text(target: Target) -> str:

@@ -46,10 +46,8 @@ def shown(path: str | os.PathLike[str]) -> str:
 def content(path: str | os.PathLike[str], most: int) -> bytes:
     """Return at most ``most + 1`` bytes of a regular file.
 
-    Raises
-    ------
-    OSError
-        If it cannot be read, or is not a regular file: reading it could block or never end.
+    Raises OSError if it cannot be read, or is not a regular file: reading it could block or never
+    end.
     """
     # Without O_NONBLOCK a pipe, and some files of /proc, would wait for data.
     flags = os.O_RDONLY | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_BINARY", 0)
@@ -88,10 +86,7 @@ def stamp(path: str | os.PathLike[str]) -> Stamp:
 
     A path and a time are not enough: files of one name in two folders may have the same time.
 
-    Raises
-    ------
-    OSError, ValueError
-        If there is no such file.
+    Raises OSError or ValueError if there is no such file.
     """
     found = os.stat(path)
     return found.st_dev, found.st_ino, found.st_size, found.st_mtime_ns
@@ -100,10 +95,7 @@ def stamp(path: str | os.PathLike[str]) -> Stamp:
 def read_bytes(path: str | os.PathLike[str], most: int, name: str = "") -> bytes:
     """Return the bytes of a file that a user names, in messages by ``name`` or else the path.
 
-    Raises
-    ------
-    ConfigError
-        If it is not a file, cannot be read, or has more than ``most`` bytes.
+    Raises ConfigError if it is not a file, cannot be read, or has more than ``most`` bytes.
     """
     name = name or shown(path)
     if kind := kind_unless_file(path):
@@ -135,14 +127,11 @@ def read_foreign(path: Path, name: str, most: int = MOST_BYTES) -> str:
     A byte-order mark (BOM) determines the encoding. Without one it is UTF-8 or, if that fails,
     Latin-1, which has the same digits, letters and signs of ASCII.
 
+    Raises ConfigError as for `read_bytes`; also if it is not text.
+
     Parameters
     ----------
     name : name of the file in messages
-
-    Raises
-    ------
-    ConfigError
-        As for `read_bytes`; also if it is not text.
     """
     raw = read_bytes(path, most, name)
     marked = next((one for mark, one in _MARKS.items() if raw.startswith(mark)), "")
@@ -165,10 +154,7 @@ def whole_number(text: str) -> int | None:
 def decoded(found: bytes, name: str) -> str:
     """Return bytes as text, without a byte-order mark.
 
-    Raises
-    ------
-    ConfigError
-        If the bytes are not UTF-8, with line and column of the first fault.
+    Raises ConfigError if the bytes are not UTF-8, with line and column of the first fault.
     """
     try:
         return found.decode("utf-8-sig")

@@ -33,10 +33,7 @@ WHAT = {"trace": "be traced", "play": "be played", "view": "be viewed"}
 def member_of(workload: Workload[Any, Any], name: str) -> Callable[..., Any]:
     """Return an optional member of a workload; a view of any run exists without one.
 
-    Raises
-    ------
-    ConfigError
-        If the workload has none.
+    Raises ConfigError if the workload has none.
     """
     from societies.workload.running.registry import workloads
 

@@ -23,10 +23,7 @@ def data_directory(name: str) -> Path:
 
     In a wheel it is inside the package (``societies/_data``), in a checkout next to the package.
 
-    Raises
-    ------
-    FileNotFoundError
-        If the installation has neither.
+    Raises FileNotFoundError if the installation has neither.
     """
     for candidate in (_PACKAGE / "_data" / name, _PACKAGE.parent / name):
         if candidate.is_dir():

@@ -24,10 +24,7 @@ if TYPE_CHECKING:
 def measure_all(timings: Iterable[Timing], out: Path | None, *, overwrite: bool) -> list[Timing]:
     """Make the measurements; each is written to the table as soon as it is complete.
 
-    Raises
-    ------
-    OutputError
-        If the table exists already, or cannot be written.
+    Raises OutputError if the table exists already, or cannot be written.
     """
     found = []
     with ExitStack() as stack:

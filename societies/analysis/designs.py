@@ -39,10 +39,7 @@ def saltelli(
     is the first point with one parameter taken from the last. With second order, points follow
     that are the last point with one parameter taken from the first.
 
-    Raises
-    ------
-    ConfigError
-        If no group is complete, or the points are in another order.
+    Raises ConfigError if no group is complete, or the points are in another order.
     """
     size = (2 * len(names) if second_order else len(names)) + 2
     design = f"Saltelli design of {len(names)} parameters ({', '.join(names)})"
@@ -81,10 +78,8 @@ def trajectories(
 
     From one point to the next one parameter changes; each parameter changes once.
 
-    Raises
-    ------
-    ConfigError
-        If no trajectory is complete, or the number of levels is unknown or does not fit.
+    Raises ConfigError if no trajectory is complete, or the number of levels is unknown or does not
+    fit.
     """
     size = len(names) + 1
     design = f"trajectories of {len(names)} parameters ({', '.join(names)})"

@@ -254,10 +254,7 @@ def cases_of_effects(
 ) -> dict[str, xr.Dataset]:
     """Return the results to compare by label, the base first; each point of a study is a result.
 
-    Raises
-    ------
-    ConfigError
-        If no result has the label ``base``, or there are fewer than two results.
+    Raises ConfigError if no result has the label ``base``, or there are fewer than two results.
     """
     found: dict[str, xr.Dataset] = {}
     for name, data in opened.items():

@@ -103,10 +103,7 @@ def plot_overview(
 def drawing_style() -> Iterator[None]:
     """Draw with the style of this package, not with that chosen by the caller.
 
-    Raises
-    ------
-    SocietiesError
-        If matplotlib is missing.
+    Raises SocietiesError if matplotlib is missing.
     """
     _require_matplotlib()
     import matplotlib
@@ -120,10 +117,7 @@ def drawing_style() -> Iterator[None]:
 def save_figure(drawn: Any, folder: Path, name: str) -> list[Path]:
     """Write a figure as PNG and SVG into a folder, or as the one file that ``folder`` names.
 
-    Raises
-    ------
-    OutputError
-        If it cannot be written.
+    Raises OutputError if it cannot be written.
     """
     with drawing_style():
         paths = _targets(folder, name, drawn)
@@ -338,10 +332,7 @@ def _install() -> str:
 def _targets(out: Path, name: str, figure: Any) -> list[Path]:
     """Return the files to write: one if the suffix of `out` is a format, else two in a folder.
 
-    Raises
-    ------
-    OutputError
-        If the suffix looks like a format but is unknown.
+    Raises OutputError if the suffix looks like a format but is unknown.
     """
     known, ending = figure.canvas.get_supported_filetypes(), out.suffix[1:].lower()
     if ending and not out.is_dir():

@@ -31,10 +31,8 @@ _LINE = 1.35 / 72
 def inches_of(width: str) -> float:
     """Return a width like ``8.5cm``, ``85 mm`` or ``3.3in`` in inches.
 
-    Raises
-    ------
-    ConfigError
-        If it is not a number with one of the three units, or not between 4 and 60 cm.
+    Raises ConfigError if it is not a number with one of the three units, or not between 4 and 60
+    cm.
     """
     found = re.fullmatch(r"([0-9]+\.?[0-9]*|\.[0-9]+) ?(cm|mm|in)", str(width).strip().lower())
     if not found:

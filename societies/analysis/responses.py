@@ -277,10 +277,7 @@ def shocks_of(
     Without ``after`` the shock is the first intervention that the base does not have. If
     interventions name societies, each society has its own tick.
 
-    Raises
-    ------
-    ConfigError
-        If a result has no intervention that the base does not have.
+    Raises ConfigError if a result has no intervention that the base does not have.
     """
     cases = cases_of_effects(opened, base)
     first, *others = cases

@@ -36,10 +36,7 @@ def names(text: str | Iterable[str]) -> list[str]:
 def with_variables(results: xr.Dataset, chosen: Sequence[str]) -> xr.Dataset:
     """Return the dataset with only the chosen variables.
 
-    Raises
-    ------
-    ConfigError
-        For a name that no variable has.
+    Raises ConfigError for a name that no variable has.
     """
     for name in chosen:
         if name not in results.data_vars:
@@ -60,16 +57,13 @@ def with_ticks(results: xr.Dataset, asked: Ticks) -> xr.Dataset:
 
     Variables with their own dimension of ticks (``agent_day``) keep their ticks that are selected.
 
+    Raises ConfigError if ``asked`` is none of these, or selects no tick of the file.
+
     Parameters
     ----------
     results : xarray.Dataset
     asked : ``"1:300"``, ``"1:300:10"`` or ``"10,20"``, a slice of ticks, a tick or several;
         None: all
-
-    Raises
-    ------
-    ConfigError
-        If ``asked`` is none of these, or selects no tick of the file.
     """
     if asked is None:
         return results
@@ -159,10 +153,7 @@ def _shown(asked: Ticks) -> object:
 def ticks_of(data: xr.DataArray) -> str:
     """Return the dimension of ticks of an array, even if it lost the file's attributes.
 
-    Raises
-    ------
-    ConfigError
-        If it has no such dimension.
+    Raises ConfigError if it has no such dimension.
     """
     clock = clock_of(data.to_dataset(name="data"))
     found = [str(d) for d in data.dims if d == clock or str(d).endswith(f"_{clock}")]
@@ -174,10 +165,7 @@ def ticks_of(data: xr.DataArray) -> str:
 def in_order(data: Any, dim: str) -> Any:
     """Return a dataset or an array sorted by a coordinate along a dimension.
 
-    Raises
-    ------
-    ConfigError
-        If an entry occurs twice, as in two joined results.
+    Raises ConfigError if an entry occurs twice, as in two joined results.
     """
     if dim not in data.coords:
         return data

@@ -118,10 +118,7 @@ def twins(
 def _divided(a: xr.Dataset, by: str) -> str | None:
     """Return the dimension that a variable divides, such as that of agents; None: societies.
 
-    Raises
-    ------
-    ConfigError
-        If it is no series, or has more dimensions.
+    Raises ConfigError if it is no series, or has more dimensions.
     """
     clock, known = clock_of(a), []
     for name in map(str, a.data_vars):

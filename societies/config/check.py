@@ -49,15 +49,12 @@ def checked(
 ) -> WorkloadConfig:
     """Return the configuration that a document and its overrides describe.
 
+    Raises ConfigError with a line for every problem.
+
     Parameters
     ----------
     models : the models of all workloads by name; only that of the named workload is looked up
     elsewhere : called for unknown keys
-
-    Raises
-    ------
-    ConfigError
-        With a line for every problem.
     """
     _require_keys(document)
     apply_overrides(document, overrides)
@@ -79,10 +76,7 @@ def validated(
 ) -> WorkloadConfig:
     """Return the configuration that a document describes, as `checked` does for a known model.
 
-    Raises
-    ------
-    ConfigError
-        With a line for every problem.
+    Raises ConfigError with a line for every problem.
     """
     _require_keys(document)
     found = _validated(document, model, elsewhere)

@@ -52,14 +52,12 @@ class Columns:
 def read_columns(path: Path, each: str) -> Columns:
     """Return the table in a file.
 
+    Raises ConfigError if the file cannot be read, or with the line and the column of the first
+    mistake in it.
+
     Parameters
     ----------
     each : word for a row in messages: "copy"
-
-    Raises
-    ------
-    ConfigError
-        If the file cannot be read, or with the line and the column of the first mistake in it.
     """
     name, text = shown(path), read_text(path, LONGEST_TABLE)
     found = rows_of(name, text)
@@ -96,11 +94,8 @@ def rows_of(name: str, text: str) -> list[tuple[int, list[str]]]:
     Empty rows at the beginning and the end, and empty columns at the end, as spreadsheets write
     them, are left out.
 
-    Raises
-    ------
-    ConfigError
-        If there are too many lines, or with the line at which the text stops being CSV;
-        ``name`` is that of its file.
+    Raises ConfigError if there are too many lines, or with the line at which the text stops being
+    CSV; ``name`` is that of its file.
     """
     if strange := _CONTROL.search(text):
         line = text.count("\n", 0, strange.start()) + 1

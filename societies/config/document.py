@@ -127,10 +127,7 @@ def from_mapping(mapping: Mapping[str, Any]) -> Document:
 def plain_scalar(text: str) -> str | int | float | bool | None:
     """Return the value of an unquoted scalar by the core schema of YAML 1.2 (section 10.3.2).
 
-    Raises
-    ------
-    ValueError
-        If it is a number of more than `LONGEST_NUMBER` characters.
+    Raises ValueError if it is a number of more than `LONGEST_NUMBER` characters.
     """
     if text.isascii() and text.isdigit() and len(text) <= LONGEST_NUMBER:
         return int(text)
@@ -254,10 +251,7 @@ _SURROGATE = re.compile("[\ud800-\udfff]")
 def _events(text: str) -> Iterator[Any]:
     """Yield the events of a YAML text.
 
-    Raises
-    ------
-    yaml.MarkedYAMLError
-        If it is not YAML.
+    Raises yaml.MarkedYAMLError if it is not YAML.
     """
     if len(text) > LONG_TEXT and yaml.__with_libyaml__:
         yield from yaml.parse(text, yaml.CSafeLoader)

@@ -57,10 +57,8 @@ def load_config(
 def read_document(path: str | os.PathLike[str], begins: str = "workload: NAME") -> Document:
     """Return the document in a YAML file.
 
-    Raises
-    ------
-    ConfigError
-        If it cannot be read, is not YAML, or is empty: it should begin with ``begins``.
+    Raises ConfigError if it cannot be read, is not YAML, or is empty: it should begin with
+    ``begins``.
     """
     name = os.fspath(path)
     document = read_text(_text(name), shown(name))
@@ -101,10 +99,7 @@ def is_result(path: FilePath) -> bool:
 def find_config(path: str | os.PathLike[str]) -> FilePath:
     """Return the file that a path names: on disk or, failing that, among the shipped ones.
 
-    Raises
-    ------
-    ConfigError
-        If the file does not exist, or the argument is not a path.
+    Raises ConfigError if the file does not exist, or the argument is not a path.
     """
     if not isinstance(path, str | os.PathLike) or isinstance(os.fspath(path), bytes):
         hint = "; config_from_dict takes a dictionary" if isinstance(path, Mapping) else ""
@@ -128,10 +123,7 @@ def find_config(path: str | os.PathLike[str]) -> FilePath:
 def _texts(overrides: Sequence[str]) -> list[str]:
     """Return the overrides as a list; a text alone would be taken for a list of characters.
 
-    Raises
-    ------
-    ConfigError
-        If they are not all texts.
+    Raises ConfigError if they are not all texts.
     """
     given = None if isinstance(overrides, str | Mapping) else list(overrides)
     if given is None or not all(isinstance(text, str) for text in given):
@@ -201,10 +193,7 @@ _Dumper.add_representer(list, _represent_list)
 def _text(name: str) -> str:
     """Return the text of a file.
 
-    Raises
-    ------
-    ConfigError
-        If it cannot be read, is too large, or is not UTF-8.
+    Raises ConfigError if it cannot be read, is too large, or is not UTF-8.
     """
     if kind := kind_unless_file(name):
         raise ConfigError(

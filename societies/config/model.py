@@ -255,10 +255,7 @@ def accepts(model: type[BaseModel], name: str, value: Any) -> bool:
 def in_type(model: type[BaseModel], name: str, value: Any) -> Any:
     """Return a value in the type of a key: 1.0 for 1 if the key is a real number.
 
-    Raises
-    ------
-    pydantic.ValidationError
-        If the value is not valid for the key alone.
+    Raises pydantic.ValidationError if the value is not valid for the key alone.
     """
     return _strict(model, name).validate_python(value)
 

@@ -150,10 +150,7 @@ class RunChecks:
 
         A variable that is not along the clock has 1 row or, while it is being written, 0.
 
-        Raises
-        ------
-        OutputError
-            If the variable is damaged.
+        Raises OutputError if the variable is damaged.
         """
         with explained(self._path, READING):
             if not self.close.alive:  # a dataset that was closed is opened again when it is read

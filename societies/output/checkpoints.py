@@ -126,10 +126,7 @@ class Arriving(dict[str, NDArray[Any]]):
     def items(self) -> Iterator[tuple[str, NDArray[Any]]]:  # type: ignore[override]
         """Yield names and arrays as they arrive.
 
-        Raises
-        ------
-        NotArrived
-            If some will never arrive.
+        Raises NotArrived if some will never arrive.
         """
         at = 0
         while True:

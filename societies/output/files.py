@@ -180,10 +180,7 @@ def claim(descriptor: int, nbytes: int) -> None:
     If this fails, the system reports a plain error before any data exist. HDF5 does not report
     every failed write: those at the closing of a dataset are lost.
 
-    Raises
-    ------
-    OSError
-        If the disk has too little space, or files must not become that large.
+    Raises OSError if the disk has too little space, or files must not become that large.
     """
     if CLAIMS:
         os.posix_fallocate(descriptor, 0, nbytes)
@@ -196,12 +193,8 @@ def place(temporary: Path, path: Path, *, overwrite: bool) -> None:
     Without ``overwrite`` the step fails if the name has been taken in the meantime: a hard link
     is never made over an existing name.
 
-    Raises
-    ------
-    OutputError
-        If ``path`` exists and ``overwrite`` is false.
-    OSError
-        If the file system refuses.
+    Raises OutputError if ``path`` exists and ``overwrite`` is false. Raises OSError if the file
+    system refuses.
     """
     try:
         if overwrite:

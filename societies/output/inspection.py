@@ -102,10 +102,7 @@ def configuration(path: str | os.PathLike[str]) -> str:
 
     For a study this is its sweep, for a calibration the configuration that its trials share.
 
-    Raises
-    ------
-    OutputError
-        If it is no result file of societies, or cannot be read.
+    Raises OutputError if it is no result file of societies, or cannot be read.
     """
     path = Path(path)
     if is_study(path):

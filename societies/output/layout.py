@@ -295,10 +295,7 @@ def declare(
 
     Without ``ticks`` the last value of the coordinate named by the clock is the last tick.
 
-    Raises
-    ------
-    ValueError
-        If a name is used twice or reserved, or a dimension has no coordinate.
+    Raises ValueError if a name is used twice or reserved, or a dimension has no coordinate.
     """
     coordinates, variables = list(coordinates), list(variables)
     names = [coordinate.name for coordinate in coordinates]
@@ -356,10 +353,8 @@ def declare(
 def require_ours(file: h5py.File, path: object, *known: int) -> int:
     """Return the layout of an open file.
 
-    Raises
-    ------
-    OutputError
-        If it is no result file, or of a layout that is unknown (or not in ``known``).
+    Raises OutputError if it is no result file, or of a layout that is unknown (or not in
+    ``known``).
     """
     version = file.attrs.get(LAYOUT_ATTRIBUTE)
     if version is None:

@@ -35,10 +35,7 @@ COPIED_AT_ONCE = 1 << 26
 def locked_target(path: Path) -> int | None:
     """Lock the file that is to be replaced and return its descriptor; None if it cannot be opened.
 
-    Raises
-    ------
-    OutputError
-        If a run or sweep is writing it, or has replaced it meanwhile.
+    Raises OutputError if a run or sweep is writing it, or has replaced it meanwhile.
     """
     for write in (True, False):  # a user may replace a file without permission to write it
         try:

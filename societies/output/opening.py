@@ -27,12 +27,8 @@ from societies.words import plural
 def descriptor_of(path: Path, *, write: bool = False) -> int:
     """Open a regular file.
 
-    Raises
-    ------
-    OutputError
-        If reading it could wait for ever, as from a pipe.
-    OSError
-        If it cannot be opened, or is a folder.
+    Raises OutputError if reading it could wait for ever, as from a pipe. Raises OSError if it
+    cannot be opened, or is a folder.
     """
     require_file(path)
     flags = (os.O_RDWR if write else os.O_RDONLY) | getattr(os, "O_BINARY", 0)
@@ -70,12 +66,8 @@ def sealed(path: Path, descriptor: int, *known: int) -> tuple[Disk, Seal] | None
 
     Returns None if the file has an older layout, which has no seal.
 
-    Raises
-    ------
-    OutputError
-        If it is no result file, has none of the layouts ``known``, or its structure is damaged.
-    OSError
-        If it cannot be read.
+    Raises OutputError if it is no result file, has none of the layouts ``known``, or its structure
+    is damaged. Raises OSError if it cannot be read.
     """
     found = find(descriptor)
     if isinstance(found, StudySeal):
@@ -173,10 +165,7 @@ def _first(wrong: list[Damage]) -> str:
 def require_whole(path: Path) -> None:
     """Check the structure of a result file before HDF5 opens it.
 
-    Raises
-    ------
-    OutputError, OSError
-        As `sealed` does.
+    Raises OutputError or OSError as `sealed` does.
     """
     with reading(path) as descriptor:
         sealed(path, descriptor)
@@ -187,10 +176,7 @@ def require_sound(path: Path, disk: Disk, found: Seal) -> tuple[Commits, list[Da
 
     What a killed run left unfinished is no damage.
 
-    Raises
-    ------
-    OutputError
-        If anything else is damaged.
+    Raises OutputError if anything else is damaged.
     """
     commits = checksums.commits(disk, found)
     wrong = [one for one in checksums.damages(disk, found, commits) if not one.unfinished]
@@ -236,12 +222,7 @@ def still_good(disk: Disk, found: Seal, *, live: bool = False) -> str:
 def locked(path: Path) -> int:
     """Open a file for further writing and lock it; return the descriptor.
 
-    Raises
-    ------
-    OutputError
-        If another process is writing it.
-    OSError
-        If it cannot be opened.
+    Raises OutputError if another process is writing it. Raises OSError if it cannot be opened.
     """
     descriptor = descriptor_of(path, write=True)
     try:

@@ -143,10 +143,7 @@ def units_of(path: str | PathLike[str], names: Iterable[str]) -> list[str]:
 def require_as_written(path: str | PathLike[str], name: str) -> None:
     """Compare a variable of a result file or a study with its checksums; ignore other files.
 
-    Raises
-    ------
-    OutputError
-        If the variable, or the structure of the file, is damaged.
+    Raises OutputError if the variable, or the structure of the file, is damaged.
     """
     path = Path(path)
     try:
@@ -172,10 +169,7 @@ def require_as_written(path: str | PathLike[str], name: str) -> None:
 def event_tables(path: str | PathLike[str]) -> list[str]:
     """Return the names of a file's tables of events.
 
-    Raises
-    ------
-    OutputError
-        As `open_results` does.
+    Raises OutputError as `open_results` does.
     """
     path = Path(path)
     with explained(path, READING):

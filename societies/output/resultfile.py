@@ -132,6 +132,9 @@ class ResultFile:
         step, so ``path`` never names an incomplete file. A file that it replaces stays until the
         first commit.
 
+        Raises OutputError if the file exists, or cannot be made at this path; nothing is left
+        behind then.
+
         Parameters
         ----------
         path : name of the file; its folder must exist
@@ -149,11 +152,6 @@ class ResultFile:
         slots : number of checkpoints that the file holds; 0: a run can only start again from tick 0
         overwrite : bool
             Replace an existing file. Without it an existing file is not touched.
-
-        Raises
-        ------
-        OutputError
-            If the file exists, or cannot be made at this path; nothing is left behind then.
         """
         path = Path(path)
         layout = declare(
@@ -193,11 +191,8 @@ class ResultFile:
     def resume(cls, path: str | PathLike[str]) -> Self:
         """Open an existing file for further writing, after checking everything in it.
 
-        Raises
-        ------
-        OutputError
-            If the file is missing, not ours, damaged, or open in another process; it is not touched
-            then.
+        Raises OutputError if the file is missing, not ours, damaged, or open in another process; it
+        is not touched then.
         """
         path = Path(path)
         with explained(path, "write this file"):
@@ -418,10 +413,7 @@ class ResultFile:
         unused rows, and its number of ticks is that of the run. The whole file is made again, as in
         `append`; if the disk has no room for both files, it stays as it is.
 
-        Raises
-        ------
-        OutputError
-            If the file cannot be written.
+        Raises OutputError if the file cannot be written.
         """
         there = self._layout
         used = {name: replace(one, rows=self._rows[name]) for name, one in there.tables.items()}
@@ -462,10 +454,8 @@ class ResultFile:
 
         The counter never moves back; a tick below it is flushed and otherwise ignored.
 
-        Raises
-        ------
-        OutputError
-            If the file cannot be written; it is closed then and holds the earlier committed ticks.
+        Raises OutputError if the file cannot be written; it is closed then and holds the earlier
+        committed ticks.
         """
         with self._writing():
             self._commit(tick, ended=self._commits.ended)
@@ -631,15 +621,12 @@ class ResultFile:
         then need not write the arrays. A call with another tick discards it. The arrays must not
         change before that call; they may still be arriving (`checkpoints.Arriving`).
 
+        Raises ValueError if the arrays are not those declared.
+
         Parameters
         ----------
         tick, state, number, sums
             As for :meth:`checkpoint`.
-
-        Raises
-        ------
-        ValueError
-            If the arrays are not those declared.
         """
         if not isinstance(state, checkpoints.Arriving):
             self._require_declared(state)
@@ -694,10 +681,7 @@ class ResultFile:
     def latest_checkpoint(self) -> tuple[int, dict[str, NDArray[Any]]] | None:
         """Return tick and arrays of the newest intact checkpoint, or None if there is none.
 
-        Raises
-        ------
-        OutputError
-            If the file cannot be read.
+        Raises OutputError if the file cannot be read.
         """
         with explained(self.path, READING):
             found = checkpoints.latest(self._disk, self._layout.slots, self._committed)
@@ -709,10 +693,7 @@ class ResultFile:
         The table holds 64 records of 1024 bytes in UTF-8; a longer text is cut, and when the table
         is full its last record is replaced.
 
-        Raises
-        ------
-        OutputError
-            If the file cannot be written.
+        Raises OutputError if the file cannot be written.
         """
         with self._writing():
             position = min(len(self.sessions), SESSION_RECORDS - 1)

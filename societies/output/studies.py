@@ -60,10 +60,7 @@ class Content:
 def checked_study(path: Path) -> Content:
     """Compare a study with all its checksums; layout 1 has checksums of the results only.
 
-    Raises
-    ------
-    OutputError
-        If the file is missing, no study, or damaged.
+    Raises OutputError if the file is missing, no study, or damaged.
     """
     with explained(path, READING), opening.reading(path) as descriptor:
         found = opening.sealed_study(path, descriptor)
@@ -176,10 +173,7 @@ def _fills(path: Path) -> dict[str, Any]:
 def open_study_events(path: str | os.PathLike[str], events: str) -> xr.Dataset:
     """Open a table of events of a study lazily: the events of runs that are done, run after run.
 
-    Raises
-    ------
-    OutputError
-        If the file is missing, no study, or damaged, or has no such table.
+    Raises OutputError if the file is missing, no study, or damaged, or has no such table.
     """
     import xarray as xr
 

@@ -88,10 +88,7 @@ class StudyFile:
     def create(cls, path: Path, layout: StudyLayout, *, overwrite: bool = False) -> Self:
         """Make a study without any results, and open it.
 
-        Raises
-        ------
-        OutputError
-            If the file exists, or cannot be made there.
+        Raises OutputError if the file exists, or cannot be made there.
         """
         with explained(path, MAKING):
             require_target(path, layout.nbytes, overwrite=overwrite)
@@ -115,11 +112,8 @@ class StudyFile:
 
         Half-written values of a killed sweep are replaced by fill values.
 
-        Raises
-        ------
-        OutputError
-            If the file is missing, no study, of an earlier layout, open in another process, or
-            damaged in more than its runs; it is not touched then.
+        Raises OutputError if the file is missing, no study, of an earlier layout, open in another
+        process, or damaged in more than its runs; it is not touched then.
         """
         with explained(path, "write this file"):
             lock.remove_stale(path)
@@ -138,10 +132,8 @@ class StudyFile:
     def read(cls, path: Path) -> Self:
         """Open an undamaged study for reading, while no sweep writes it.
 
-        Raises
-        ------
-        OutputError
-            If the file is missing, no study, of an earlier layout, being written, or damaged.
+        Raises OutputError if the file is missing, no study, of an earlier layout, being written, or
+        damaged.
         """
         with explained(path, READING):
             descriptor = opening.descriptor_of(path)

@@ -137,10 +137,7 @@ def _values(column: Sequence[Any]) -> str:
 def sweep_of(path: Path) -> str:
     """Return the sweep that makes a study, as YAML, with every key of its base.
 
-    Raises
-    ------
-    OutputError
-        If it is no study, cannot be read or is damaged.
+    Raises OutputError if it is no study, cannot be read or is damaged.
     """
     with explained(path, READING):
         with opening.reading(path) as descriptor:

@@ -144,10 +144,8 @@ class StudyLayout:
 def read_study_layout(path: Path) -> StudyLayout:
     """Return the layout of a study, as it was passed to `StudyFile.create`.
 
-    Raises
-    ------
-    OutputError
-        If the file is missing or was not written by a sweep; its seal is not checked.
+    Raises OutputError if the file is missing or was not written by a sweep; its seal is not
+    checked.
     """
     with explained(path, READING), opened(path) as file:
         own = (STATUS, ERROR, WALL_TIME)

@@ -35,10 +35,7 @@ def add_hash(path: str | os.PathLike[str]) -> None:
 def hash_holds(path: str | os.PathLike[str]) -> bool | None:
     """Return whether a file has the bytes that were hashed; None if it ends without a hash.
 
-    Raises
-    ------
-    OutputError, OSError
-        If it is no plain file, or cannot be read.
+    Raises OutputError or OSError if it is no plain file, or cannot be read.
     """
     require_file(path)
     size = os.path.getsize(path) - _LENGTH
@@ -83,10 +80,7 @@ def is_calibration(path: str | os.PathLike[str]) -> bool:
 def calibration_attributes(path: Path) -> dict[str, Any]:
     """Return the attributes of the file of a calibration, whose bytes must be as they were written.
 
-    Raises
-    ------
-    OutputError
-        If it is damaged.
+    Raises OutputError if it is damaged.
     """
     require_hash(path, BEGIN_AGAIN.format(option("overwrite", True)))
     with h5py.File(path, "r") as file:

@@ -28,12 +28,8 @@ _LINKS = {h5py.h5l.TYPE_SOFT: "a soft link", h5py.h5l.TYPE_EXTERNAL: "a link to 
 def opened(path: str | os.PathLike[str]) -> h5py.File:
     """Open a file of unknown origin for reading, as ``h5py.File`` opens a trusted one.
 
-    Raises
-    ------
-    OutputError
-        If it is no plain file, or refers to data outside of it.
-    OSError
-        As h5py does; see `societies.output.files.explained`.
+    Raises OutputError if it is no plain file, or refers to data outside of it. Raises OSError as
+    h5py does; see `societies.output.files.explained`.
     """
     require_file(path)
     file = h5py.File(path, "r")

@@ -206,10 +206,7 @@ def companion_rows() -> list[tuple[str, str]]:
 def parts_of(name: str) -> list[tuple[str, str]]:
     """Return the parts that a name means as pairs of companion and part; none if it is unknown.
 
-    Raises
-    ------
-    ConfigError
-        If the companion exists and the part does not.
+    Raises ConfigError if the companion exists and the part does not.
     """
     companion, colon, part = name.partition(":")
     if companion not in COMPANIONS:

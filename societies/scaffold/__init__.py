@@ -38,6 +38,9 @@ _YAML_WORDS = ("null", "true", "false")
 def write_workload(name: str, directory: Path | None = None, template: str = "exchange") -> Path:
     """Write the package of a new workload and return its folder.
 
+    Raises ConfigError if the name cannot be used, the folder exists, or there is no such template.
+    Raises OutputError if the folder cannot be written.
+
     Parameters
     ----------
     name : str
@@ -46,13 +49,6 @@ def write_workload(name: str, directory: Path | None = None, template: str = "ex
         Where to put the folder; made if missing. Default: the current one.
     template : str
         One of `TEMPLATES`.
-
-    Raises
-    ------
-    ConfigError
-        If the name cannot be used, the folder exists, or there is no such template.
-    OutputError
-        If the folder cannot be written.
     """
     if reason := _objection(name):
         raise ConfigError(f"{described(name)} cannot be the name of a workload: {reason}")

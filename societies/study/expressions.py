@@ -27,10 +27,7 @@ _SIGNS = {
 def parsed(text: str) -> ast.expr:
     """Return the tree of an expression.
 
-    Raises
-    ------
-    ConfigError
-        If it has anything but variables, numbers, ``+ - * /`` and parentheses.
+    Raises ConfigError if it has anything but variables, numbers, ``+ - * /`` and parentheses.
     """
     try:
         tree = ast.parse(text.strip(), mode="eval").body
@@ -59,10 +56,7 @@ def variables_in(text: str) -> list[str]:
 def quantity(text: str, data: xr.Dataset) -> tuple[xr.DataArray, str]:
     """Return the values of an expression as real numbers, and their unit.
 
-    Raises
-    ------
-    ConfigError
-        If the data lack a variable.
+    Raises ConfigError if the data lack a variable.
     """
     for name in variables_in(text):
         if name not in data.data_vars:

@@ -30,11 +30,8 @@ def series_filter(of: Callable[..., Reals]) -> Callable[..., Reals]:
 def filtered(x: Reals, ticks: Reals, name: str, options: Mapping[str, Any]) -> Reals:
     """Return a series after a filter.
 
-    Raises
-    ------
-    ConfigError
-        If the ticks are not equally spaced (except for `log`), or a window is not an odd number of
-        ticks.
+    Raises ConfigError if the ticks are not equally spaced (except for `log`), or a window is not an
+    odd number of ticks.
     """
     of, own = FILTERS[name], dict(options)
     if of is not log:

@@ -40,16 +40,13 @@ def forecasts(model: Reals, data: Reals, at: Reals) -> list[Forecast]:
     The second half of the data is forecast. The model's forecast of a tick is its mean path; the
     others are fitted to the data up to ``horizon`` ticks before it.
 
+    Raises ConfigError if the ticks are not equally spaced.
+
     Parameters
     ----------
     model : (tick,) mean over the seeds
     data : (tick,) observations of the same ticks
     at : (tick,) numbers of the ticks
-
-    Raises
-    ------
-    ConfigError
-        If the ticks are not equally spaced.
     """
     n, found, step = len(data), [], spacing(at)
     for h in HORIZONS:

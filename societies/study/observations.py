@@ -35,16 +35,14 @@ def observations(
 ) -> Reals:
     """Return the observations that a target has.
 
+    Raises ConfigError if there are none, one is not a finite number, or the rows are not in order
+    of time.
+
     Parameters
     ----------
     statistic : statistic that is computed from them
     folder : folder of their file
     path : path of the section in the document, for messages
-
-    Raises
-    ------
-    ConfigError
-        If there are none, one is not a finite number, or the rows are not in order of time.
     """
     if said.values:
         return np.array(said.values, float)

@@ -199,10 +199,7 @@ class Simulator:
     def checked(self, points: Sequence[Mapping[str, Any]], copies: int) -> list[Bucket]:
         """Return the points that can share a launch; invalid points count as failures.
 
-        Raises
-        ------
-        ConfigError
-            If no point is valid.
+        Raises ConfigError if no point is valid.
         """
         try:
             return checked_points(self.sweep, points, copies=copies)
@@ -332,10 +329,7 @@ def simulator(
 def sweep_of(config: Any, set: Mapping[str, Any], keys: Sequence[str] = ()) -> Sweep:
     """Return the base of a study to which points are added later.
 
-    Raises
-    ------
-    ConfigError
-        If the configuration is not valid, or does not have a key.
+    Raises ConfigError if the configuration is not valid, or does not have a key.
     """
     base = os.fspath(config) if isinstance(config, os.PathLike) else config
     # A sweep needs a point; a label changes no result.

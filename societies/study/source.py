@@ -23,16 +23,13 @@ def read_validated(
 ) -> tuple[str, FilePath, Document, M]:
     """Return name, folder, document and checked contents of a file; its kind is optional.
 
+    Raises ConfigError with one line ``file.yaml:12:5  key.path: message`` per problem.
+
     Parameters
     ----------
     source : a name for which ``find`` returns a path, plain data, or a section of another file
     model : class of the contents; the default of its ``workload`` is the kind of the file
     folder : folder of the other file
-
-    Raises
-    ------
-    ConfigError
-        With one line ``file.yaml:12:5  key.path: message`` per problem.
     """
     kind = str(model.model_fields["workload"].default)
     if isinstance(source, Document):

@@ -107,10 +107,7 @@ def _declared(name: str, of: Callable[..., Any], unit: str) -> Statistic:
 def statistic_named(name: str) -> Statistic:
     """Return the statistic of a name, built in or from another package.
 
-    Raises
-    ------
-    ConfigError
-        If there is none.
+    Raises ConfigError if there is none.
     """
     if name in STATISTICS:
         return STATISTICS[name]
@@ -266,10 +263,7 @@ def total_growth(x: Reals) -> Any:
 def spacing(ticks: Reals) -> int:
     """Return the number of ticks between two recorded ones; 1 if there are fewer than two.
 
-    Raises
-    ------
-    ConfigError
-        If they are not equally spaced.
+    Raises ConfigError if they are not equally spaced.
     """
     steps = np.unique(np.diff(ticks)).astype(int)
     if len(steps) > 1:
@@ -282,10 +276,8 @@ def spacing(ticks: Reals) -> int:
 def entries_of(name: str, number: int, ticks: Reals) -> int:
     """Return the number of entries of a series in a number of ticks, the option ``name``.
 
-    Raises
-    ------
-    ConfigError
-        If the ticks are not equally spaced, or the number is not a multiple of their distance.
+    Raises ConfigError if the ticks are not equally spaced, or the number is not a multiple of their
+    distance.
     """
     if number == 0:
         return 0

@@ -26,10 +26,7 @@ CHOICE = "Name, or {NAME: {OPTION: VALUE}}"
 def name_and_options(said: Choice) -> tuple[str, dict[str, Any]]:
     """Return name and options of a statistic or a filter.
 
-    Raises
-    ------
-    ConfigError
-        If it is not a single name with a section of options.
+    Raises ConfigError if it is not a single name with a section of options.
     """
     if isinstance(said, str):
         return said, {}

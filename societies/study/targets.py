@@ -81,10 +81,7 @@ class Targets:
 
         A statistic that cannot be computed, for example for missing ticks, is NaN.
 
-        Raises
-        ------
-        ConfigError
-            If the data lack a variable, a dimension, an entry or the ticks.
+        Raises ConfigError if the data lack a variable, a dimension, an entry or the ticks.
         """
         columns = []
         for name, target in self.statistics.items():

@@ -153,15 +153,9 @@ _SAME_SOURCES: set[str] = set()
 def run_batch(batch: Batch) -> Result:
     """Compute a batch.
 
-    Raises
-    ------
-    WrongVersion
-        If this process has another version of Societies than the one that made the batch, or other
-        texts of the model's sources.
-    SocietiesError
-        As `societies.run` does.
-    Stopped
-        After Ctrl-C, SIGTERM or SIGHUP.
+    Raises WrongVersion if this process has another version of Societies than the one that made the
+    batch, or other texts of the model's sources. Raises SocietiesError as `societies.run` does.
+    Raises Stopped after Ctrl-C, SIGTERM or SIGHUP.
     """
     if batch.version != package_version():
         raise WrongVersion(

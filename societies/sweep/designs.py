@@ -45,16 +45,13 @@ def factors(
 ) -> list[Factor]:
     """Return the factors in the section ``vary`` of a document.
 
+    Raises ConfigError with a line for every problem.
+
     Parameters
     ----------
     model, base : model of the base configuration, and this configuration as plain data
     folder : folder in which files of points are searched
     elsewhere : returns where a key belongs that is not one of the base
-
-    Raises
-    ------
-    ConfigError
-        With a line for every problem.
     """
     vary = document.data["vary"]
     if not vary:
@@ -278,10 +275,7 @@ def _table(document: Document, path: Path, file: FilePath) -> Factor:
 def combined(parts: Sequence[Factor]) -> Iterator[tuple[dict[str, Any], dict[str, Origin]]]:
     """Yield every point, and where each of its values was written.
 
-    Raises
-    ------
-    ConfigError
-        If two points of a factor are the same.
+    Raises ConfigError if two points of a factor are the same.
     """
     for factor in parts:
         seen: dict[str, int] = {}

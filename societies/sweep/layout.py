@@ -75,14 +75,11 @@ class Runs:
 def keep_of(sweep: Sweep, setups: Sequence[Setup[Any, Any]]) -> Keep:
     """Return what the study records of each run.
 
+    Raises ConfigError if the sweep asks for a variable, array or tick that no run has.
+
     Parameters
     ----------
     setups : setups of some points, one of each shape
-
-    Raises
-    ------
-    ConfigError
-        If the sweep asks for a variable, array or tick that no run has.
     """
     record, problems = sweep.config.record, []
     chosen = sweep.workload

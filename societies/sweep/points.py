@@ -89,10 +89,7 @@ class Bucket:
 def sweep_points(sweep: Sweep) -> tuple[list[Point], list[Mapping[str, Origin]]]:
     """Return all points of a sweep, and where the values of each were written.
 
-    Raises
-    ------
-    ConfigError
-        If two points are the same.
+    Raises ConfigError if two points are the same.
     """
     found = list(combined(sweep.factors))
     return [values for values, _ in found], [places for _, places in found]
@@ -107,14 +104,12 @@ def checked_points(
 ) -> list[Bucket]:
     """Check the configuration of every point, and return which points can share a launch.
 
+    Raises ConfigError with a line ``file:line  key: message`` for every problem, or for the first
+    of very many.
+
     Parameters
     ----------
     copies : how many consecutive copy numbers the runs may have
-
-    Raises
-    ------
-    ConfigError
-        With a line ``file:line  key: message`` for every problem, or for the first of very many.
     """
     base, data = sweep.base, data_of(sweep.base, copies)
     problems: list[Problem] = []

@@ -80,10 +80,8 @@ def prepared(
 ) -> Prepared:
     """Make and check all points of a sweep.
 
-    Raises
-    ------
-    ConfigError
-        With a line for every problem; or if there are very many runs, unless ``yes``.
+    Raises ConfigError with a line for every problem; or if there are very many runs, unless
+    ``yes``.
     """
     count = sweep.replicates if replicates is None else replicates
     if count < 1:
@@ -223,10 +221,7 @@ def opened_study(
 
     A study to be continued has its own points and runs, which may include later additions.
 
-    Raises
-    ------
-    OutputError
-        If it is a study of another sweep.
+    Raises OutputError if it is a study of another sweep.
     """
     if not goes_on:
         more = {SOURCES: text_of(plan.sources)}

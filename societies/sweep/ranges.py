@@ -117,15 +117,12 @@ class Range:
 def range_of(said: Any, *, ends: bool = False) -> Range:
     """Return the distribution that a document describes.
 
+    Raises Wrong if it does not describe a distribution.
+
     Parameters
     ----------
     said : ``{low: 0, high: 1}``, ``{distribution: normal, mean: 1, sd: 0.1}``, ...
     ends : whether the method needs a least and a largest value
-
-    Raises
-    ------
-    Wrong
-        If it does not describe a distribution.
     """
     if not isinstance(said, dict):
         raise Wrong(f"expected a range such as {{low: 0, high: 1}}, got {described(said)}")

@@ -29,10 +29,7 @@ DEFAULTS: Mapping[str, Any] = {"seed": 1, "levels": 4, "second_order": False}
 def sample(document: Document, path: Path, method: str, said: Mapping[str, Any]) -> Factor:
     """Return the factor of a sampling method with the options of a document.
 
-    Raises
-    ------
-    InvalidFactor
-        If an option is not valid.
+    Raises InvalidFactor if an option is not valid.
     """
     known = (*SAMPLES[method], "keys")
     for name in said:

@@ -29,10 +29,7 @@ def study_of_shocks(
 ) -> dict[str, Any]:
     """Return the sweep whose first point is the configuration; each other one has a shock as well.
 
-    Raises
-    ------
-    ConfigError
-        If the workload has no interventions, or a shock is none.
+    Raises ConfigError if the workload has no interventions, or a shock is none.
     """
     if "interventions" not in type(config).model_fields:
         raise ConfigError(f"{option('shock')}: {config.workload} has no interventions")

@@ -78,10 +78,7 @@ def problems(
 def with_number(asked: UntilConfig, points: Callable[[], Iterable[Mapping[str, Any]]]) -> Any:
     """Return the section with the number of the base in place of its label.
 
-    Raises
-    ------
-    ValueError
-        If no point has the label, with the labels that there are.
+    Raises ValueError if no point has the label, with the labels that there are.
     """
     if not isinstance(asked.base, str):
         return asked
@@ -116,10 +113,7 @@ class Widths:
 def widths(path: Path, asked: UntilConfig) -> Widths:
     """Return the widths of the intervals of a study so far.
 
-    Raises
-    ------
-    ConfigError
-        If the study does not record a variable, or has no such point.
+    Raises ConfigError if the study does not record a variable, or has no such point.
     """
     with open_study(path) as study:
         done = study.isel(run=np.flatnonzero(study["status"].values == "done"))

@@ -218,8 +218,8 @@ def main():
         for name, steps in ready.items():
             wall, processor = timed(steps)
             work = atoms * args.steps
-            there = name.startswith("ours") or device.kind != "cpu"
-            of = str(device) if there else f"{os.cpu_count()} cores"
+            on_device = name.startswith("ours") or device.kind != "cpu"
+            of = str(device) if on_device else f"{os.cpu_count()} cores"
             rates = [f"{work / wall:.0f}", f"{work / processor:.0f}" if processor else ""]
             times = [f"{wall:.4f}", f"{processor:.4f}"]
             rows.append([of, name, args.system, atoms, args.steps, *times, *rates])

@@ -264,12 +264,12 @@ def counterparts(device, groups, emit):
                 device.context, "__global uint *x", key_expr="x[i]", sort_arg_names=["x"]
             )
             out = pyopencl.array.empty_like(long_words)
-            there = {
+            by_pyopencl = {
                 ("sum_real", "pyopencl"): lambda: total(long_reals).get(),  # noqa: B023
                 ("scan", "pyopencl"): lambda: (scan(long_words, out), queue.finish()),  # noqa: B023
                 ("sort", "pyopencl"): lambda: (radix(long_words, key_bits=20), queue.finish()),  # noqa: B023
             }
-            for (name, method), call in {**host, **there}.items():
+            for (name, method), call in {**host, **by_pyopencl}.items():
                 call()
                 emit(
                     primitive=name,

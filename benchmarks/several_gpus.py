@@ -282,9 +282,9 @@ def main() -> int:
     if options.devices is None:
         from societies.workload.running.devices import local_devices
 
-        there = local_devices("gpu")
-        print(f"{len(there)} GPUs: {', '.join(there)}", flush=True)
-        options.devices = [f"{count}{GPUS}" for count in options.gpus if count <= len(there)]
+        gpus = local_devices("gpu")
+        print(f"{len(gpus)} GPUs: {', '.join(gpus)}", flush=True)
+        options.devices = [f"{count}{GPUS}" for count in options.gpus if count <= len(gpus)]
     options.out.mkdir(parents=True, exist_ok=True)
     rows: list[dict[str, Any]] = []
     wrong = 0

@@ -105,8 +105,8 @@ def flows(
     numbers = source[copies].values.tolist()
     number = numbers[0] if copy is None else copy
     if number not in numbers:
-        there = f"{numbers[0]} to {numbers[-1]}"
-        raise ConfigError(f"{option('copy', number)}: the {plural(copies)} of the file are {there}")
+        known = f"{numbers[0]} to {numbers[-1]}"
+        raise ConfigError(f"{option('copy', number)}: the {plural(copies)} of the file are {known}")
     one = source.sel({copies: number})
     first, last = _ticks(one, number, ticks)
     paid = one[accounts.flow].sel({clock: slice(first, last)})

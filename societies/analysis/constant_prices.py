@@ -171,8 +171,8 @@ def _at(results: xr.Dataset, name: str, day: int) -> xr.DataArray:
     when = _day_dim(results)
     if day not in results[when].values:
         days = results[when].values
-        there = f"{days[0]} to {days[-1]}, {len(days)} of them" if len(days) else "none"
-        raise ConfigError(f"{option('day', day)}: not recorded; the days are {there}")
+        available = f"{days[0]} to {days[-1]}, {len(days)} of them" if len(days) else "none"
+        raise ConfigError(f"{option('day', day)}: not recorded; the days are {available}")
     return results[name].sel({when: day}, drop=True).astype(float)
 
 

@@ -167,8 +167,8 @@ def _whole(
     if "point" not in outcome.coords:
         raise ConfigError(f"the points are no {design}, or not in its order")
     group = outcome["point"].values // size
-    there, counts = np.unique(group, return_counts=True)
-    rows = places[np.isin(group, there[counts == size])]
+    numbers, counts = np.unique(group, return_counts=True)
+    rows = places[np.isin(group, numbers[counts == size])]
     good = whole(x[rows].reshape(-1, size, len(names)))
     rows = rows.reshape(-1, size)[good].ravel()
     if not len(rows):
@@ -176,7 +176,7 @@ def _whole(
             f"the points make no whole {groups} of {', '.join(names)}: merge the parts of the "
             "study, or run the design in a study of its own"
         )
-    used, most = len(rows) // size, max(count, 1 + int(there[-1]))
+    used, most = len(rows) // size, max(count, 1 + int(numbers[-1]))
     warnings.warn(
         f"'{outcome.name}': {used} of {most} {groups} are used; the others lack points",
         stacklevel=4,

@@ -76,9 +76,9 @@ def _why(name: str) -> str:
 def require_along(values: Any, *dims: str) -> None:
     """Raise ConfigError unless a variable has these dimensions and no others, in any order."""
     if {*values.dims} != {*dims}:
-        there = ", ".join(map(str, values.dims)) or "none"
+        own = ", ".join(map(str, values.dims)) or "none"
         raise ConfigError(
-            f"{option('variables', values.name)}: has the dimensions {there}; "
+            f"{option('variables', values.name)}: has the dimensions {own}; "
             f"this figure draws one number per {' and '.join(dims)}"
         )
 

@@ -112,8 +112,8 @@ def _over_futures(values: Reals, pasts: Any) -> Reals:
 
     The futures of one past are not independent, so the pairs of an effect are the pasts.
     """
-    filled, there = np.where(np.isnan(values), 0.0, values), ~np.isnan(values)
-    each = [sums_by_past(one.swapaxes(0, 1), pasts).swapaxes(0, 1) for one in (filled, there)]
+    filled, present = np.where(np.isnan(values), 0.0, values), ~np.isnan(values)
+    each = [sums_by_past(one.swapaxes(0, 1), pasts).swapaxes(0, 1) for one in (filled, present)]
     with np.errstate(invalid="ignore"):
         found: Reals = each[0] / each[1]
     return found
@@ -152,8 +152,8 @@ def _differences(
     """
     infinite = np.isinf(a).any(1) | np.isinf(b).any(1)
     if paired:
-        there = np.isfinite(a) & np.isfinite(b)
-        a, b = np.where(there, a, np.nan), np.where(there, b, np.nan)
+        finite = np.isfinite(a) & np.isfinite(b)
+        a, b = np.where(finite, a, np.nan), np.where(finite, b, np.nan)
     with warnings.catch_warnings(), np.errstate(all="ignore"):
         warnings.simplefilter("ignore", RuntimeWarning)  # values that are all missing
         counts = [np.isfinite(one).sum(1) for one in (a, b)]
@@ -210,8 +210,8 @@ def _bootstrapped(
     for place in range(len(a)):
         means = []
         for one, own in zip((a[place], b[place]), weights, strict=True):
-            there = np.isfinite(one)
-            means.append(own @ np.where(there, one, 0.0) / (own @ there))
+            finite = np.isfinite(one)
+            means.append(own @ np.where(finite, one, 0.0) / (own @ finite))
         difference = means[1] - means[0]
         for row, values in ((0, difference), (2, difference / means[0])):
             ends[row : row + 2, place] = np.nanquantile(values, percentiles, axis=0)
@@ -273,8 +273,8 @@ def cases_of_effects(
     if base is None:
         return found
     if base not in found:
-        there = f"; there are {', '.join(map(quoted, _few(found)))}"
-        said = f"no such result or point{suggestion(base, list(found)) or there}"
+        available = f"; there are {', '.join(map(quoted, _few(found)))}"
+        said = f"no such result or point{suggestion(base, list(found)) or available}"
         raise ConfigError(f"{option('base', base)}: {said}")
     return {base: found[base], **found}
 

@@ -167,9 +167,9 @@ def emulator(
     import warnings
 
     if outcome.dims != (dim,):
-        there = ", ".join(map(str, outcome.dims))
+        dims = ", ".join(map(str, outcome.dims))
         raise ConfigError(
-            f"'{outcome.name}' has the dimensions {there}; choose one number per {dim}"
+            f"'{outcome.name}' has the dimensions {dims}; choose one number per {dim}"
         )
     chosen = varied(outcome, dim) if names is None else list(names)
     points = over_replicates(outcome, dim)

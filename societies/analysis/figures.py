@@ -76,17 +76,17 @@ def series(cases: Cases, *, variables: Sequence[str] = (), bands: str = INTERVAL
     """Draw variables over time, one panel for each."""
     if variables:
         return _over_time(cases, variables, bands, unit_of)
-    there = _series_of_all(cases)
-    return _over_time(cases, there[:MOST_PANELS], bands, unit_of, there)
+    common = _series_of_all(cases)
+    return _over_time(cases, common[:MOST_PANELS], bands, unit_of, common)
 
 
 def headlines(cases: Cases, *, bands: str = INTERVAL) -> Any:
     """Draw the headline variables of the workload over time, an overview of several results."""
     workload = workload_of(next(iter(cases.values())))
     usual = workload.headlines() if workload is not None else ()
-    there = _series_of_all(cases)
-    chosen = [name for name in usual if name in there] or there[:MOST_PANELS]
-    return _over_time(cases, chosen, bands, unit_of, there)
+    common = _series_of_all(cases)
+    chosen = [name for name in usual if name in common] or common[:MOST_PANELS]
+    return _over_time(cases, chosen, bands, unit_of, common)
 
 
 def _series_of_all(cases: Cases) -> list[str]:
@@ -100,7 +100,7 @@ def _over_time(
     chosen: Sequence[str],
     bands: str,
     axis: Callable[[xr.DataArray], str],
-    there: Sequence[str] = (),
+    common: Sequence[str] = (),
 ) -> Any:
     """Draw variables; ``axis`` returns an axis's label, and notes count other series ``there``."""
     first = next(iter(cases.values()))
@@ -113,26 +113,26 @@ def _over_time(
             draw_line(axes, data, values, colour, bands, label)
         label_panel(axes, longest(cases), title_of(first[name]), axis(first[name]))
         from_zero(axes)
-    if unseen := others(chosen, there):
+    if unseen := others(chosen, common):
         leave_out(figure, unseen)
     every = {name for data in cases.values() for name in series_of(data, (clock, copies))}
-    if there and len(every) > len(there):
-        leave_out(figure, f"{len(every) - len(there)} more series, which not every result has")
+    if common and len(every) > len(common):
+        leave_out(figure, f"{len(every) - len(common)} more series, which not every result has")
     return finished(figure, cases, bands)
 
 
 def income(cases: Cases, *, bands: str = INTERVAL) -> Any:
     """Draw income, consumption and wealth over time, and the Gini coefficient of each."""
-    there = _series_of_all(cases)
-    measures = [name for name in MEASURES if name in there]
+    common = _series_of_all(cases)
+    measures = [name for name in MEASURES if name in common]
     chosen = [*measures, *(f"gini_{name}" for name in measures)]
-    return series(cases, variables=[name for name in chosen if name in there], bands=bands)
+    return series(cases, variables=[name for name in chosen if name in common], bands=bands)
 
 
 def gini(cases: Cases, *, variables: Sequence[str] = (), bands: str = INTERVAL) -> Any:
     """Compare the Gini coefficients of all recorded quantities over time: gini, gini_income, ..."""
-    there = [name for name in _series_of_all(cases) if name.startswith("gini")]
-    chosen = list(variables) or [name for name in there if name != "gini_paper"] or there
+    common = [name for name in _series_of_all(cases) if name.startswith("gini")]
+    chosen = list(variables) or [name for name in common if name != "gini_paper"] or common
     return _over_time(cases, chosen, bands, _quantity)
 
 

@@ -42,10 +42,10 @@ def draw_trade_network(
     of = "run" if RUN in data.dims else "society"
     asked: dict[str, int | None] = {"run": run, "society": society, "day": day}
     for name, default in ((of, 0), ("day", -1)):
-        there = network.recorded[name]
-        if not len(there):
+        recorded = network.recorded[name]
+        if not len(recorded):
             raise SocietiesError(f"has no {name} of which the trades are recorded yet")
-        asked[name] = there[default] if asked[name] is None else asked[name]
+        asked[name] = recorded[default] if asked[name] is None else asked[name]
     links = as_dataset(network.chosen(**asked), network.types)
     last, chosen, count = asked["day"], asked[of], _agents(data, asked[of])
     volume = np.zeros((count, count))

@@ -69,12 +69,12 @@ class Network:
                     f"{option(name, numbers)}: these trades have no {name}; choose by "
                     f"{' or '.join(self.recorded)}"
                 )
-            there = self.recorded[name]
+            recorded = self.recorded[name]
             for one in np.atleast_1d(numbers).tolist():
-                if one not in there:
+                if one not in recorded:
                     raise ConfigError(
                         f"{option(name, one)}: its trades are not recorded; recorded: "
-                        f"{_listed(there)}"
+                        f"{_listed(recorded)}"
                     )
             selected &= np.isin(self.columns[name], numbers)
         places = [self.columns[name] for name in reversed(PLACE) if name in self.columns]
@@ -189,16 +189,16 @@ def _listed(numbers: Sequence[int]) -> str:
 
 def _of_links(table: xr.Dataset) -> Columns:
     """Return the columns of a file's table of links, without unused rows, which have no day."""
-    there = _used(table)
+    used = _used(table)
     names = (*PLACE, *TRADED, *WITH_DEVICES)
-    return {name: table[name].values[there].astype(np.int64) for name in names if name in table}
+    return {name: table[name].values[used].astype(np.int64) for name in names if name in table}
 
 
 def _of_log(swaps: xr.Dataset) -> Columns:
     """Add up the swaps of a trade log to links."""
-    there = _used(swaps)
+    used = _used(swaps)
     names = ("society", "day", "a", "b", "units_given", "units_taken")
-    society, day, a, b, given, taken = (swaps[one].values[there].astype(np.int64) for one in names)
+    society, day, a, b, given, taken = (swaps[one].values[used].astype(np.int64) for one in names)
     both = np.stack([np.tile(society, 2), np.tile(day, 2), np.append(a, b), np.append(b, a)])
     units = np.append(given, taken)
     return _added(both, {"units": units, "swaps": np.ones_like(units)})
@@ -206,10 +206,10 @@ def _of_log(swaps: xr.Dataset) -> Columns:
 
 def _of_sales(sales: xr.Dataset, types: int) -> Columns:
     """Add up the sales of a trade log to links: units go to the seller, devices to the buyer."""
-    there = _used(sales)
+    used = _used(sales)
     names = ("society", "day", "buyer", "seller", "device_type", "units_paid")
     society, day, buyer, seller, kind, paid = (
-        sales[one].values[there].astype(np.int64) for one in names
+        sales[one].values[used].astype(np.int64) for one in names
     )
     ends = np.append(buyer, seller), np.append(seller, buyer)
     both = np.stack([np.tile(society, 2), np.tile(day, 2), *ends])

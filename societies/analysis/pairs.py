@@ -257,10 +257,10 @@ def _chosen(a: xr.Dataset, b: xr.Dataset, variables: str | Sequence[str] | None)
         for name in a.data_vars
         if name in b and {PAIR, clock} <= {*a[name].dims} & {*b[name].dims}
     ]
-    there = [name for name in series_of(a, (PAIR, clock)) if name in known]
+    recorded = [name for name in series_of(a, (PAIR, clock)) if name in known]
     if variables is None:
         usual = getattr(workload_of(a), "headlines", lambda: ())()
-        return [name for name in usual if name in there] or there
+        return [name for name in usual if name in recorded] or recorded
     chosen = names(variables)
     for name in chosen:
         if (name in a) != (name in b):

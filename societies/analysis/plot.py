@@ -249,8 +249,8 @@ def _compared(
             raise ConfigError(f"{option(word)}: the figure '{figure}' leaves no choice of it")
     free = (chosen and figure in CHOOSING) or (options.get("base") and figure in MIXED)
     if reason := "" if free else unfit(figure, opened):
-        there = ", ".join(fitting(opened)) or "none"
-        raise ConfigError(f"{option('figure', figure)}: {reason}; figures that fit: {there}")
+        available = ", ".join(fitting(opened)) or "none"
+        raise ConfigError(f"{option('figure', figure)}: {reason}; figures that fit: {available}")
     found = [
         one
         for name, data in opened.items()

@@ -177,10 +177,10 @@ def _responses(
     equal = np.ones((1, difference.shape[1]))
     result: dict[str, list[Any]] = {}
     for own, before in zip(difference, base, strict=True):
-        there = ~np.isnan(own)  # with an infinite value the response of its tick is missing
+        present = ~np.isnan(own)  # with an infinite value the response of its tick is missing
         with np.errstate(all="ignore"):
             (mean, sampled), (of_base, of_sample) = (
-                [w @ np.where(there, one, 0.0) / (w @ there) for w in (equal, weights)]
+                [w @ np.where(present, one, 0.0) / (w @ present) for w in (equal, weights)]
                 for one in (own, before)
             )
             curves = {
@@ -213,13 +213,13 @@ def _add(result: dict[str, list[Any]], name: str, middle: Any, ends: Any) -> Non
 
 def _numbers(response: Reals, horizons: NDArray[Any]) -> dict[str, Reals]:
     """Return peak, its horizon and the half-life of responses (sample, horizon)."""
-    there = np.isfinite(response)
-    some = there.any(1)
-    at = np.abs(np.where(there, response, 0.0)).argmax(1)
+    finite = np.isfinite(response)
+    some = finite.any(1)
+    at = np.abs(np.where(finite, response, 0.0)).argmax(1)
     peak = np.where(some, response[np.arange(len(response)), at], np.nan)
     with np.errstate(invalid="ignore"):  # a missing response is not at most half of the peak
         half = np.abs(response) <= np.abs(peak)[:, None] / 2
-    half &= there & (horizons > horizons[at][:, None])
+    half &= finite & (horizons > horizons[at][:, None])
     life = horizons[half.argmax(1)] - horizons[at]
     life = np.where(half.any(1) & (peak != 0), life, np.nan)
     return {"peak": peak, "peak_at": np.where(some, horizons[at], np.nan), "half_life": life}

@@ -44,9 +44,9 @@ def with_variables(results: xr.Dataset, chosen: Sequence[str]) -> xr.Dataset:
     return results[list(chosen)]
 
 
-def unknown(name: str, there: Iterable[str], word: str = "variables") -> ConfigError:
+def unknown(name: str, available: Iterable[str], word: str = "variables") -> ConfigError:
     """Return the error for a missing variable of an option; it suggests a similar name."""
-    known = sorted(there)
+    known = sorted(available)
     return ConfigError(
         f"{option(word, name)}: the file has no such variable{suggestion(name, known)}"
     )
@@ -75,10 +75,10 @@ def with_ticks(results: xr.Dataset, asked: Ticks) -> xr.Dataset:
             ticks = results[dim].values
             cut[dim] = np.flatnonzero(_among(ticks, wanted))
             if dim == clock and not len(cut[dim]):
-                there = f"{ticks[0]} to {ticks[-1]}" if len(ticks) else "none yet"
+                available = f"{ticks[0]} to {ticks[-1]}" if len(ticks) else "none yet"
                 raise ConfigError(
                     f"{option('ticks', _shown(asked))}: none of the {plural(clock)} of the file, "
-                    f"which are {there}"
+                    f"which are {available}"
                 )
     return results.isel(cut)
 
@@ -180,7 +180,7 @@ def require_dims(data: xr.DataArray, *dims: str) -> None:
     """Raise ConfigError unless an array has these dimensions."""
     for dim in dims:
         if dim not in data.dims:
-            there = ", ".join(map(str, data.dims)) or "none"
+            dims_of_data = ", ".join(map(str, data.dims)) or "none"
             raise ConfigError(
-                f"'{data.name or 'the array'}' has no dimension '{dim}'; it has {there}"
+                f"'{data.name or 'the array'}' has no dimension '{dim}'; it has {dims_of_data}"
             )

@@ -270,9 +270,9 @@ def _points(
         )
     for name in chosen:
         if name not in outcome.coords and outcome.coords:
-            there = ", ".join(varied(outcome, dim)) or "none"
+            keys = ", ".join(varied(outcome, dim)) or "none"
             raise ConfigError(
-                f"{option('names')}: '{name}' is not a key of the study; it has {there}"
+                f"{option('names')}: '{name}' is not a key of the study; it has {keys}"
             )
     found = over_replicates(outcome, dim)
     wrong = ~np.isfinite(found.astype(float))

@@ -181,10 +181,10 @@ def recovery_time(
     ticks = series[clock].values
     earlier, later = (ticks > at - before) & (ticks <= at), ticks > at
     if not earlier.any() or ticks[-1] < at + hold:
-        there = f"{ticks[0]} to {ticks[-1]}" if len(ticks) else "none"
+        available = f"{ticks[0]} to {ticks[-1]}" if len(ticks) else "none"
         raise ConfigError(
             f"{option('at', at)}: needs {one_of(clock)} before and {hold} after; "
-            f"the file has {there}"
+            f"the file has {available}"
         )
     level = series.isel({clock: earlier}).mean(clock)
     level = level.where(level > 0)
@@ -258,8 +258,8 @@ def kuznets(income: xr.DataArray, inequality: xr.DataArray, *, bins: int = 12) -
     if bins < 1:
         raise ConfigError(f"{option('bins', bins)}: must be at least 1")
     x, y = (np.asarray(one.values, float).ravel() for one in xr.broadcast(income, inequality))
-    there = (x > 0) & np.isfinite(x) & np.isfinite(y)
-    x, y = np.log(x[there]), y[there]
+    valid = (x > 0) & np.isfinite(x) & np.isfinite(y)
+    x, y = np.log(x[valid]), y[valid]
     if len(np.unique(x)) < 3 or len(x) < bins:
         raise ConfigError(f"{len(x)} points with income are too few for a curve of {bins} bins")
     curvature, slope, constant = np.polyfit(x - x.mean(), y, 2)

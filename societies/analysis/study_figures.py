@@ -185,9 +185,9 @@ def _over_two(
     (x, i), (y, j) = (different(study[key].values) for key in keys)
     count_missing(axes, values)
     total, count = np.zeros((len(y), len(x))), np.zeros((len(y), len(x)))
-    there = np.isfinite(values)
-    np.add.at(total, (j[there], i[there]), values[there])
-    np.add.at(count, (j[there], i[there]), 1)
+    finite = np.isfinite(values)
+    np.add.at(total, (j[finite], i[finite]), values[finite])
+    np.add.at(count, (j[finite], i[finite]), 1)
     with np.errstate(invalid="ignore"):
         means = total / count
     axes.grid(visible=False)

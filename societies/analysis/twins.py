@@ -242,13 +242,13 @@ def _of_entries(
         edges = np.nanquantile(values, np.arange(1, states) / states, axis=1)
     place = (values > edges[..., None]).sum(0)
     found = {}
-    there = ~(np.isnan(base) | np.isnan(shocked))
+    present = ~(np.isnan(base) | np.isnan(shocked))
     masks = {"all": np.ones(values.shape, bool)}
     for state in range(states):
         which = {0: ", least", states - 1: ", most"}.get(state, "") if states > 1 else ""
         masks[f"{by} {state + 1}/{states}{which}"] = (place == state) & np.isfinite(values)
     for name, mask in masks.items():
-        own = there & mask.T[None, :, :, None]
+        own = present & mask.T[None, :, :, None]
         if not own.any():
             raise ConfigError(
                 f"{option('by', by)}: the state '{name}' has no one in it; take fewer states"

@@ -139,10 +139,10 @@ def possible_types(results: xr.Dataset) -> tuple[str, ...]:
 def _draw_sources(axes: Any, results: xr.Dataset, shown: str) -> None:
     """Draw the stacked shares of the units extracted by hand and with each type of device."""
     shares = drawable(results, "extraction_share", "source", "day", "society").mean("society")
-    there = _possible(results, "source")
-    names = [words(results["source"].values[i]).replace("_", " ") for i in there]
-    days, areas, _ = thinned(results["day"].values, shares.values[there], MOST_POINTS)
-    colours = [_SOURCE_COLOURS[i % len(_SOURCE_COLOURS)] for i in there]
+    possible = _possible(results, "source")
+    names = [words(results["source"].values[i]).replace("_", " ") for i in possible]
+    days, areas, _ = thinned(results["day"].values, shares.values[possible], MOST_POINTS)
+    colours = [_SOURCE_COLOURS[i % len(_SOURCE_COLOURS)] for i in possible]
     axes.stackplot(days, areas, colors=colours, labels=names, linewidth=0)
     axes.set_ylim((0, 1))
     axes.grid(visible=False)
@@ -170,8 +170,8 @@ def _draw_groups(axes: Any, results: xr.Dataset, shown: str) -> None:
 
 def _draw_inequality(axes: Any, results: xr.Dataset, shown: str) -> None:
     """Draw the Gini coefficients of units extracted, income and wealth, and of utility."""
-    there = {name: style for name, style in INEQUALITY.items() if name in results}
-    for name, (quantity, colour) in there.items():
+    recorded = {name: style for name, style in INEQUALITY.items() if name in results}
+    for name, (quantity, colour) in recorded.items():
         values = drawable(results, name, "society", "day").values
         days, pasts = results["day"].values, pasts_of(results)
         line_with_band(axes, days, values, colour, shown, quantity, pasts=pasts)

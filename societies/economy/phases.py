@@ -28,11 +28,11 @@ CLOCK = "day"
 
 def phases(p: Parameters, societies: int) -> dict[str, Phase]:
     """Return every phase of a run with ``societies`` societies of these parameters, by name."""
-    there, agents = schedule.phases(p), societies * p.agents
-    said = {name: one for name, one in _launched(p, societies).items() if name in there}
+    scheduled, agents = schedule.phases(p), societies * p.agents
+    said = {name: one for name, one in _launched(p, societies).items() if name in scheduled}
     # The phases in `said` come first, in their order: a file is expanded where it is first
     # included, and that must happen before another file includes it inside an `#if`.
-    rest = {name: phase(_file(there[name]), agents) for name in there if name not in said}
+    rest = {name: phase(_file(scheduled[name]), agents) for name in scheduled if name not in said}
     noted = partial(require_no_fault, p.rule_sites, CLOCK, "society") if p.rule_sites else None
     return {name: _alone(one, noted) for name, one in (said | rest).items()}
 

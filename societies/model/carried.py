@@ -331,8 +331,8 @@ def _append(
     if not rows:
         return
     log, count = arrays[f"{name}_log"], arrays[f"{name}_count"]
-    there, (room, copies, columns) = int(count.get_part(place, 1)[0]), log.shape
-    for row in rows[: room - there]:
-        log.set_part((there * copies + place) * columns, np.array(row, np.int32))
-        there += 1
-    count.set_part(place, np.array([there], np.uint32))
+    written, (room, copies, columns) = int(count.get_part(place, 1)[0]), log.shape
+    for row in rows[: room - written]:
+        log.set_part((written * copies + place) * columns, np.array(row, np.int32))
+        written += 1
+    count.set_part(place, np.array([written], np.uint32))

@@ -42,8 +42,8 @@ class UntilTheEnd(SeriesAndDetail):
         return super().means(self._until_the_end(block))
 
     def _mean(self, name: str, numbers: NDArray[Any]) -> float:
-        there = numbers[~np.isnan(numbers)]
-        return super()._mean(name, there) if there.size else math.nan
+        present = numbers[~np.isnan(numbers)]
+        return super()._mean(name, present) if present.size else math.nan
 
     def _until_the_end(self, block: Block) -> Block:
         """Return a block without the logs of ticks after the end of a copy."""

@@ -170,8 +170,8 @@ class Program:
         """
         if name not in self._kernels:
             if name not in self._signatures:
-                there = ", ".join(self._signatures) or "none"
-                raise DeviceError(f"no kernel {name} in this program; it has: {there}")
+                available = ", ".join(self._signatures) or "none"
+                raise DeviceError(f"no kernel {name} in this program; it has: {available}")
             parameters = [
                 Parameter(*raw, self._type_names.resolve(raw.type_name))
                 for raw in self._signatures[name]

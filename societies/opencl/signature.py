@@ -163,8 +163,8 @@ class Declarations:
         """
         declared = self._records.get(name.removeprefix("struct "))
         if declared is None:
-            there = ", ".join(sorted(self._records)) or "none"
-            raise DeviceError(f"no struct {name} in this program; it has: {there}")
+            available = ", ".join(sorted(self._records)) or "none"
+            raise DeviceError(f"no struct {name} in this program; it has: {available}")
         try:
             found = self._kind(declared)
         except Unsupported as error:

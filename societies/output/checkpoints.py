@@ -80,8 +80,8 @@ def latest(
 
 def of_tick(disk: Disk, slots: int, tick: int) -> State | None:
     """Return the arrays of an intact checkpoint of exactly that tick, or None if there is none."""
-    there = (_intact(disk, slot, tick) for slot in range(slots) if _tick(disk, slot) == tick)
-    return next((state for state in there if state is not None), None)
+    states = (_intact(disk, slot, tick) for slot in range(slots) if _tick(disk, slot) == tick)
+    return next((state for state in states if state is not None), None)
 
 
 def _intact(disk: Disk, slot: int, tick: int) -> State | None:
@@ -132,13 +132,13 @@ class Arriving(dict[str, NDArray[Any]]):
         while True:
             with self._change:
                 self._change.wait_for(partial(self._has_more, at))
-                there = list(super().items())[at:]
-                if not there and not self._complete:
+                arrived = list(super().items())[at:]
+                if not arrived and not self._complete:
                     raise NotArrived
-            if not there:
+            if not arrived:
                 return
-            yield from there
-            at += len(there)
+            yield from arrived
+            at += len(arrived)
 
     def _has_more(self, at: int) -> bool:
         return self._complete is not None or len(self) > at

@@ -73,8 +73,8 @@ def require_state(
         field = expected[name]
         dtype = np.dtype(field.dtype)
         if array.shape != field.shape or array.dtype != dtype:
-            there, here = f"{array.dtype} {array.shape}", f"{dtype} {field.shape}"
-            raise refusal(path, when, f"'{name}' is {there}, it should be {here}")
+            stored, wanted = f"{array.dtype} {array.shape}", f"{dtype} {field.shape}"
+            raise refusal(path, when, f"'{name}' is {stored}, it should be {wanted}")
         if field.within is not None:
             _require_within(path, when, name, array, field.within, limits)
         if field.some and not array.reshape(len(array), -1).any(axis=1).all():

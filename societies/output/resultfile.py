@@ -382,18 +382,18 @@ class ResultFile:
         OutputError
             If the file cannot be written.
         """
-        there = self._layout.tables[table]
-        first, count = self._rows[table], tables.block(there, columns)
-        if first + count > there.rows:
-            self._lengthen(there.longer(first + count))
+        space = self._layout.tables[table]
+        first, count = self._rows[table], tables.block(space, columns)
+        if first + count > space.rows:
+            self._lengthen(space.longer(first + count))
         if count:
             rows = slice(first, first + count)
             with self._writing():
                 for name, values in columns.items():
-                    self._disk.write(f"{there.place}/{name}", values, rows)
-                whole = [self._disk.read(f"{there.place}/{name}", rows) for name in sorted(columns)]
-                sums = checksums.event_sums(self._disk, there.place, first, whole)
-                self._disk.write(f"{CHECKSUMS}/{there.place}", sums, rows)
+                    self._disk.write(f"{space.place}/{name}", values, rows)
+                whole = [self._disk.read(f"{space.place}/{name}", rows) for name in sorted(columns)]
+                sums = checksums.event_sums(self._disk, space.place, first, whole)
+                self._disk.write(f"{CHECKSUMS}/{space.place}", sums, rows)
         self._rows[table] = first + count
 
     def rewind(self, tick: int) -> None:
@@ -415,10 +415,10 @@ class ResultFile:
 
         Raises OutputError if the file cannot be written.
         """
-        there = self._layout
-        used = {name: replace(one, rows=self._rows[name]) for name, one in there.tables.items()}
-        short = replace(there, tables=used, ticks=self._committed)
-        if not self._commits.ended or not self.open_ended or short == there:
+        layout = self._layout
+        used = {name: replace(one, rows=self._rows[name]) for name, one in layout.tables.items()}
+        short = replace(layout, tables=used, ticks=self._committed)
+        if not self._commits.ended or not self.open_ended or short == layout:
             return
         with self._in_use:
             self._come_to_rest()
@@ -428,8 +428,8 @@ class ResultFile:
     def _lengthen(self, table: EventTable) -> None:
         with self._in_use:
             self._come_to_rest()
-            there = {**self._layout.tables, table.name: table}
-            self._make_again(replace(self._layout, tables=there))
+            longer = {**self._layout.tables, table.name: table}
+            self._make_again(replace(self._layout, tables=longer))
 
     def _come_to_rest(self) -> None:
         """Flush pending writes and wait for writing threads before the file is replaced."""
@@ -665,9 +665,9 @@ class ResultFile:
 
     def _slots_to_write(self, number: int | None) -> list[int]:
         """Return the slots for the next checkpoint; the only sound slot is never the first."""
-        there = checkpoints.ticks(self._disk, self._layout.slots, self._committed)
+        stored = checkpoints.ticks(self._disk, self._layout.slots, self._committed)
         turns = range(min(checkpoints.ROTATING, self._layout.slots))
-        newest_last = [slot for slot in there if slot in self._sound and slot in turns]
+        newest_last = [slot for slot in stored if slot in self._sound and slot in turns]
         others = [slot for slot in turns if slot not in newest_last]
         oldest = [*others, *newest_last][0]
         if number is None:

@@ -74,9 +74,9 @@ class RunEvents:
         """Copy the events of runs of another study; ``rows`` maps its rows to rows of this one."""
         first, count = other.places[list(rows)].T
         run = np.repeat(np.arange(len(rows)), count)
-        there = np.repeat(first - np.cumsum(count) + count, count) + np.arange(len(run))
+        places = np.repeat(first - np.cumsum(count) + count, count) + np.arange(len(run))
         columns = {
-            column.name: other.read(column.name, 0, other.used)[there]
+            column.name: other.read(column.name, 0, other.used)[places]
             for column in self.table.columns
         }
         self.add(list(rows.values()), columns | {RUN: run})
@@ -88,8 +88,8 @@ class RunEvents:
             zlib.crc32(int(count).to_bytes(8, "little", signed=True), before)
             for count, before in zip(places[:, 1], sums, strict=True)
         ]
-        there = np.flatnonzero(self._possible(places) & (places[:, 1] > 0))
-        ordered = there[np.argsort(places[there, 0], kind="stable")]
+        filled = np.flatnonzero(self._possible(places) & (places[:, 1] > 0))
+        ordered = filled[np.argsort(places[filled, 0], kind="stable")]
         for piece in np.split(ordered, self._breaks(places[ordered])):
             if not len(piece):
                 continue

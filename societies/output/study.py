@@ -242,9 +242,9 @@ class StudyFile:
         with explained(self.path, "write this file"):
             over = {old: new for old, new in rows.items() if other.status[old] in (DONE, FAILED)}
             for name in (*self.variables, ERROR, WALL_TIME):
-                there = other._disk.read(name)
+                stored = other._disk.read(name)
                 for old, new in over.items():
-                    self._disk.write(name, there[old], new)
+                    self._disk.write(name, stored[old], new)
             done = {old: new for old, new in rows.items() if other.status[old] == DONE}
             for name, one in self.events.items():
                 one.take_over(other.events[name], done)

@@ -114,9 +114,9 @@ def matter(
     if not points:
         raise ConfigError("no key can be changed: " + "; ".join(left_out[:3]))
     clock, copies = sweep.workload.clock, sweep.workload.copies
-    there = {v.name: v for v in contents_of(Setup(sweep.workload, sweep.base)).variables()}
-    usual = [name for name in sweep.workload.headlines() if name in there]
-    usual = usual or [name for name, one in there.items() if {*one.dims} == {clock, copies}]
+    recorded = {v.name: v for v in contents_of(Setup(sweep.workload, sweep.base)).variables()}
+    usual = [name for name in sweep.workload.headlines() if name in recorded]
+    usual = usual or [name for name, one in recorded.items() if {*one.dims} == {clock, copies}]
     chosen = usual if variables is None else list(variables)
     targets = load_targets({"statistics": {n: {"of": n, "statistic": "last"} for n in chosen}})[0]
     series: dict[tuple[int, int], Any] = {}

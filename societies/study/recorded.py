@@ -39,17 +39,17 @@ def require_recorded(targets: Targets, setup: Setup[Any, Any]) -> None:
 
     The message names the key that records it, if one does.
     """
-    there = {one.name for one in contents_of(setup).variables()}
+    recorded = {one.name for one in contents_of(setup).variables()}
     for name, target in targets.statistics.items():
         for key in ("of", "against"):
             text = getattr(target, key)
             for variable in variables_in(text) if text else ():
-                if variable not in there:
+                if variable not in recorded:
                     message = f"{setup.workload.name} does not record '{variable}'"
-                    raise targets.refused(name, key, message + _hint(variable, setup, there))
+                    raise targets.refused(name, key, message + _hint(variable, setup, recorded))
 
 
-def _hint(variable: str, setup: Setup[Any, Any], there: set[str]) -> str:
+def _hint(variable: str, setup: Setup[Any, Any], recorded: set[str]) -> str:
     data = setup.config.model_dump()
     record = data["record"]
     for key, value in record.items():
@@ -59,7 +59,7 @@ def _hint(variable: str, setup: Setup[Any, Any], there: set[str]) -> str:
                 own = Setup(setup.workload, type(setup.config).model_validate(more))
                 if variable in {one.name for one in contents_of(own).variables()}:
                     return f"; record.{key}: {str(other).lower()} records it"
-    return suggestion(variable, there) or f"; it records {', '.join(sorted(there))}"
+    return suggestion(variable, recorded) or f"; it records {', '.join(sorted(recorded))}"
 
 
 def require_statistics(targets: Targets, setup: Setup[Any, Any]) -> None:

@@ -275,10 +275,10 @@ class Simulator:
 
 def mean_over_replicates(values: NDArray[np.float64]) -> NDArray[np.float64]:
     """Return the means over replicates without NaN, by `mean_within`: (point, statistic)."""
-    there = np.isfinite(values)
-    low, high = (np.where(there, values, end) for end in (np.inf, -np.inf))
+    finite = np.isfinite(values)
+    low, high = (np.where(finite, values, end) for end in (np.inf, -np.inf))
     with np.errstate(invalid="ignore"):
-        found: NDArray[np.float64] = np.where(there, values, 0).sum(1) / there.sum(1)
+        found: NDArray[np.float64] = np.where(finite, values, 0).sum(1) / finite.sum(1)
     return found.clip(low.min(1), high.max(1))
 
 

@@ -66,8 +66,8 @@ class Statistic:
         """
         given = {name: inputs[name] for name in self.takes}
         both = [x, given["other"]] if "other" in given else [x]
-        there = np.all([np.isfinite(one) for one in both], axis=0)
-        found, whole = np.full(len(x), np.nan), there.all(1)
+        finite = np.all([np.isfinite(one) for one in both], axis=0)
+        found, whole = np.full(len(x), np.nan), finite.all(1)
 
         def of(rows: Any, entries: Any = slice(None)) -> Any:
             along = {"other": lambda one: one[rows][:, entries], "ticks": lambda one: one[entries]}
@@ -77,9 +77,9 @@ class Statistic:
         with np.errstate(all="ignore"):
             if x.shape[1]:
                 found[whole] = of(whole)
-            holes = there.any(1) & ~whole & ~np.any([np.isinf(one).any(1) for one in both], axis=0)
+            holes = finite.any(1) & ~whole & ~np.any([np.isinf(one).any(1) for one in both], axis=0)
             for row in np.flatnonzero(holes) if sample else ():
-                found[[row]] = of([row], there[row])
+                found[[row]] = of([row], finite[row])
         found[~np.isfinite(found)] = np.nan
         return found
 
@@ -312,12 +312,12 @@ def correlation(
     lag = entries_of("correlation: lag", lag, ticks)
     n = max(x.shape[1] - abs(lag), 0)
     x, other = x[..., max(0, -lag) :][..., :n], other[..., max(0, lag) :][..., :n]
-    there = np.ones(x.shape, bool)
+    inside = np.ones(x.shape, bool)
     for one in (x, other) if np.isfinite(outliers) else ():
         low, high = np.quantile(one, [0.25, 0.75], axis=1)[..., None]
         wide = outliers * (high - low)
-        there &= (one >= low - wide) & (one <= high + wide)
-    rows = zip(x, other, there, strict=True)
+        inside &= (one >= low - wide) & (one <= high + wide)
+    rows = zip(x, other, inside, strict=True)
     return [_pearson(a[pairs], b[pairs]) if pairs.any() else np.nan for a, b, pairs in rows]
 
 
@@ -330,8 +330,8 @@ def _pearson(a: Reals, b: Reals) -> float:
 @statistic(CLOCK)
 def first(x: Reals, ticks: Reals, *, above: float = -np.inf, below: float = np.inf) -> Any:
     """First tick on which x lies from ``above`` to ``below``; missing if it never does."""
-    there = (x >= above) & (x <= below)
-    return np.where(there.any(1), ticks[there.argmax(1)], np.nan)
+    inside = (x >= above) & (x <= below)
+    return np.where(inside.any(1), ticks[inside.argmax(1)], np.nan)
 
 
 @statistic(CLOCK)
@@ -351,8 +351,8 @@ def half_life(x: Reals, ticks: Reals) -> Any:
     """Ticks from the peak until x is at most half of it; missing if it never is."""
     at = x.argmax(1)
     later = np.arange(x.shape[1]) > at[:, None]
-    there = later & (x <= x.max(1, keepdims=True) / 2)
-    return np.where(there.any(1), ticks[there.argmax(1)] - ticks[at], np.nan)
+    halved = later & (x <= x.max(1, keepdims=True) / 2)
+    return np.where(halved.any(1), ticks[halved.argmax(1)] - ticks[at], np.nan)
 
 
 # ----------------------------------------------------------------------------------- distributions

@@ -173,8 +173,8 @@ class Targets:
             at = at[len(at) - x.shape[1] :]
             unit = unit if name in _SAME_UNIT else "1"
         if ticks and target.ticks is not None:
-            there = _among(at, target.ticks)
-            x, at = x[:, there], at[there]
+            selected = _among(at, target.ticks)
+            x, at = x[:, selected], at[selected]
         return x, at, unit, False
 
 
@@ -206,8 +206,8 @@ def _require_no_ticks(own: Statistic, options: Mapping[str, Any]) -> None:
 
 def _entry(values: xr.DataArray, dim: str, entry: Any) -> xr.DataArray:
     if dim not in values.dims:
-        there = ", ".join(map(str, values.dims))
-        raise ConfigError(f"at: there is no dimension '{dim}'; there are {there}")
+        dims = ", ".join(map(str, values.dims))
+        raise ConfigError(f"at: there is no dimension '{dim}'; there are {dims}")
     known = values[dim].values
     wanted = entry if isinstance(entry, list) else [entry]
     numeric = known.dtype.kind in "iuf"
@@ -225,8 +225,8 @@ def _entry(values: xr.DataArray, dim: str, entry: Any) -> xr.DataArray:
 def _reduced(values: xr.DataArray, dim: str, said: Choice, of_clock: bool) -> xr.DataArray:
     own, options = statistic_of(said)
     if dim not in values.dims:
-        there = ", ".join(map(str, values.dims))
-        raise ConfigError(f"reduce: there is no dimension '{dim}'; there are {there}")
+        dims = ", ".join(map(str, values.dims))
+        raise ConfigError(f"reduce: there is no dimension '{dim}'; there are {dims}")
     if not of_clock:
         _require_no_ticks(own, options)
     ordered = values.transpose(..., dim)
@@ -277,8 +277,8 @@ def load_targets(
         return found
     names = [one.name for one in found]
     if only not in names:
-        there = ", ".join(names) if config.cases else "one without a name"
-        raise ConfigError(f"{name}: has no case '{only}'; it has {there}")
+        available = ", ".join(names) if config.cases else "one without a name"
+        raise ConfigError(f"{name}: has no case '{only}'; it has {available}")
     return [found[names.index(only)]]
 
 

@@ -65,9 +65,9 @@ def factors(
         if isinstance(why, Unknown):
             below = "keys" if why.path[1] in SAMPLES else "a method: grid"
             varies = not unusable(model, base, why.word, elsewhere)
-            there = f"; a key of the base belongs below {below}" if varies else ""
-            there = there or elsewhere((why.word,))
-            message = f"unknown {why.what}{there}" if there else message
+            hint = f"; a key of the base belongs below {below}" if varies else ""
+            hint = hint or elsewhere((why.word,))
+            message = f"unknown {why.what}{hint}" if hint else message
         problems.append(Problem(why.place or document.place(why.path), why.path, message))
 
     for method, said in vary.items():
@@ -248,8 +248,8 @@ def _points(document: Document, path: Path, said: Any, folder: FilePath) -> Fact
         if not isinstance(point, dict) or not point:
             raise InvalidFactor((*path, i), f"expected 'key: value' lines, got {described(point)}")
         if point.keys() != said[0].keys():
-            there, here = ", ".join(said[0]), ", ".join(point)
-            raise InvalidFactor((*path, i), f"has the keys {here}; the first point has {there}")
+            first, own = ", ".join(said[0]), ", ".join(point)
+            raise InvalidFactor((*path, i), f"has the keys {own}; the first point has {first}")
     keys = tuple(said[0])
 
     def place(row: int, key: str) -> Origin:

@@ -90,13 +90,13 @@ def keep_of(sweep: Sweep, setups: Sequence[Setup[Any, Any]]) -> Keep:
     every = [contents_of(setup) for setup in setups]
     variables = {one.name for contents in every for one in contents.variables()}
     fields = {name for setup in setups for name in setup.fields}
-    for name, there, wanted in (
+    for name, available, wanted in (
         ("variables", variables, record.variables or ()),
         ("final", fields, record.final),
     ):
         for i, one in enumerate(wanted):
-            if one not in there:
-                near = suggestion(one, there) or f"; it has {', '.join(sorted(there))}"
+            if one not in available:
+                near = suggestion(one, available) or f"; it has {', '.join(sorted(available))}"
                 what = "variable" if name == "variables" else "array of the state"
                 refuse(("record", name, i), f"unknown {what} '{one}'{near}")
     recorded = {
@@ -163,10 +163,10 @@ def _joined_tables(shapes: Sequence[Shape]) -> dict[str, EventTable]:
     """Return tables with the columns of all shapes and the largest number of rows of a run."""
     found: dict[str, EventTable] = {}
     for table in (one for shape in shapes for one in shape.tables.values()):
-        there = found.get(table.name, table)
-        columns: dict[str, Column] = {one.name: one for one in (*there.columns, *table.columns)}
-        rows = max(there.rows, table.rows)
-        found[table.name] = replace(there, columns=tuple(columns.values()), rows=rows)
+        earlier = found.get(table.name, table)
+        columns: dict[str, Column] = {one.name: one for one in (*earlier.columns, *table.columns)}
+        rows = max(earlier.rows, table.rows)
+        found[table.name] = replace(earlier, columns=tuple(columns.values()), rows=rows)
     return found
 
 

@@ -266,7 +266,7 @@ def _grown(plan: Prepared, file: StudyFile, *, grow: bool) -> tuple[StudyFile, P
             f"{path}: is {f'part {part}' if part else 'a whole study'}, not {wanted}; "
             f"{option('part')} must be that of the file"
         )
-    there = Runs(file.runs, file.point, file.replicate)
+    stored = Runs(file.runs, file.point, file.replicate)
     own, others = _files(sweep, file)
     here = {identity(wherever(point, own)): point for point in plan.points}
     known = [identity(wherever(point, others)) for point in file.points]
@@ -275,8 +275,8 @@ def _grown(plan: Prepared, file: StudyFile, *, grow: bool) -> tuple[StudyFile, P
     new = [point for one, point in here.items() if one not in {*known}]
     if not grow:
         new = []
-    before, count = int(there.replicate.max()) + 1, int(plan.runs.replicate.max()) + 1
-    runs = there
+    before, count = int(stored.replicate.max()) + 1, int(plan.runs.replicate.max()) + 1
+    runs = stored
     if count > before:
         if part:
             raise OutputError(f"{path}: is a part, which cannot grow; merge the parts first")
@@ -285,9 +285,9 @@ def _grown(plan: Prepared, file: StudyFile, *, grow: bool) -> tuple[StudyFile, P
         numbers = range(len(points), len(points) + len(new))
         runs = runs.joined(Runs.of(numbers, range(max(before, count)), len(runs.number)))
         points += new
-    if len(runs.number) == len(there.number):
+    if len(runs.number) == len(stored.number):
         # Use the points of the file: another version of SciPy may sample others.
-        return file, replace(_checked(sweep, points, there), part=plan.part)
+        return file, replace(_checked(sweep, points, stored), part=plan.part)
     longer = _checked(sweep, points, runs)
     if not set(file.variables) <= set(longer.shape.variables):
         raise OutputError(f"{path}: has variables that the sweep does not record any more")
@@ -302,7 +302,7 @@ def _require_same(sweep: Sweep, file: StudyFile, *, points: bool) -> None:
 
     ``points`` says whether the points must be the same as well.
     """
-    here, there = sweep.definition, file.definition
+    asked, stored = sweep.definition, file.definition
     own, others = _files(sweep, file)
     same = {one.partition("|")[2] for one in own.values()}
     for text, one in others.items():
@@ -311,14 +311,14 @@ def _require_same(sweep: Sweep, file: StudyFile, *, points: bool) -> None:
                 f"{file.path}: was made with other files: the contents of {text} have changed\n"
                 f"put the former ones back, or name another file with {option('out')}"
             )
-    here = files.anywhere(compared(here, own), [("base", *key) for key in sweep.base.files()])
-    there = files.as_saved(compared(there, others), file.attributes, file.path)
-    names = [name for name in here if points or name != "vary"]
-    different = [name for name in names if digest(here[name]) != digest(there.get(name))]
+    asked = files.anywhere(compared(asked, own), [("base", *key) for key in sweep.base.files()])
+    stored = files.as_saved(compared(stored, others), file.attributes, file.path)
+    names = [name for name in asked if points or name != "vary"]
+    different = [name for name in names if digest(asked[name]) != digest(stored.get(name))]
     if not different:
         return
     name = different[0]
-    what = _first_difference(name, there.get(name), here[name])
+    what = _first_difference(name, stored.get(name), asked[name])
     hint = f"; {option('add_points', True)} adds the points that it lacks" if name == "vary" else ""
     raise OutputError(
         f"{file.path}: is a study of another sweep: {what}\n"
@@ -328,17 +328,17 @@ def _require_same(sweep: Sweep, file: StudyFile, *, points: bool) -> None:
 
 def _files(sweep: Sweep, file: StudyFile) -> tuple[dict[str, str], dict[str, str]]:
     """Return `files_in` the sweep and in the study, of which an earlier one has fewer hashes."""
-    here, there = sweep.definition, file.definition
-    if INPUTS not in there:
-        here = {name: one for name, one in here.items() if name != INPUTS}
-    return files_in(here), files_in(there)
+    asked, stored = sweep.definition, file.definition
+    if INPUTS not in stored:
+        asked = {name: one for name, one in asked.items() if name != INPUTS}
+    return files_in(asked), files_in(stored)
 
 
-def _first_difference(name: str, there: Any, here: Any) -> str:
-    if isinstance(there, dict) and isinstance(here, dict):
-        for key in sorted({*there, *here}):
-            if there.get(key) != here.get(key):
-                return _first_difference(f"{name}.{key}", there.get(key), here.get(key))
-    texts = [re.sub(r"[0-9a-f]{64}\|", "", str(one)) for one in (there, here)]  # names of files
+def _first_difference(name: str, stored: Any, asked: Any) -> str:
+    if isinstance(stored, dict) and isinstance(asked, dict):
+        for key in sorted({*stored, *asked}):
+            if stored.get(key) != asked.get(key):
+                return _first_difference(f"{name}.{key}", stored.get(key), asked.get(key))
+    texts = [re.sub(r"[0-9a-f]{64}\|", "", str(one)) for one in (stored, asked)]  # names of files
     short = [text if len(text) < 80 else f"{text[:77]}..." for text in texts]
     return f"{name} is {short[0]} in the file and {short[1]} in this sweep"

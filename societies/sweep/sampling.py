@@ -80,10 +80,10 @@ def sample(document: Document, path: Path, method: str, said: Mapping[str, Any])
         return document.place((*path, "keys", key))
 
     definition = {method: {**options, "keys": keys}}
-    there = key_place(document, (*path, "keys"))
+    listed = key_place(document, (*path, "keys"))
     real = [key for key, one in ranges.items() if one.distribution != "choice"]
     whole = dict.fromkeys(real, "add 'whole: true' to its range")
-    return Factor(tuple(keys), count, rows, place, there, definition, distinct=False, whole=whole)
+    return Factor(tuple(keys), count, rows, place, listed, definition, distinct=False, whole=whole)
 
 
 def _count(method: str, options: Mapping[str, int], keys: int) -> int:

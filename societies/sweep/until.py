@@ -84,11 +84,11 @@ def with_number(asked: UntilConfig, points: Callable[[], Iterable[Mapping[str, A
         return asked
     labels = [_label(one) for one in points()]
     if asked.base not in labels:
-        there = ", ".join(map(quoted, labels[:MOST_LISTED]))
+        available = ", ".join(map(quoted, labels[:MOST_LISTED]))
         more = f" and {len(labels) - MOST_LISTED} more" if labels[MOST_LISTED:] else ""
         raise ValueError(
             f"no point has the label {quoted(asked.base)}"
-            f"{suggestion(asked.base, labels) or f'; there are {there}{more}'}"
+            f"{suggestion(asked.base, labels) or f'; there are {available}{more}'}"
         )
     return asked.model_copy(update={"base": labels.index(asked.base)})
 
@@ -128,9 +128,9 @@ def widths(path: Path, asked: UntilConfig) -> Widths:
                 raise ConfigError(f"replicates.until: the study records no variable '{name}'{near}")
             values = np.asarray(done[name].values, float)
             values = values.reshape(len(point), prod(values.shape[1:]))
-            there = ~np.isnan(values)
+            present = ~np.isnan(values)
             with np.errstate(invalid="ignore"):
-                means = np.where(there, values, 0.0).sum(1) / there.sum(1)
+                means = np.where(present, values, 0.0).sum(1) / present.sum(1)
             samples = _samples(means, point, replicate, asked.base)
             each = {number: _width(one) for number, one in samples.items()}
             worst[name] = max(each, key=each.__getitem__, default=0)

@@ -91,10 +91,10 @@ def test_points_that_exist_are_groups_by_their_numbers():
         ([4, 5, 6, 7, 8], "1 of 3", range(4)),
         ([0, 9], "1 of 3", range(4, 8)),
     ):
-        there = np.delete(numbers, gone)
+        remaining = np.delete(numbers, gone)
         with pytest.warns(UserWarning, match=f"'gini': {said} groups are used; the others lack"):
             found = saltelli(
-                outcome([x[i] for i in there], there), NAMES, "run", second_order=False
+                outcome([x[i] for i in remaining], remaining), NAMES, "run", second_order=False
             )
         assert found[0].point.values.tolist() == list(left)
     some = np.delete(numbers, [4, 5, 6, 7])  # whole groups, such as those of a value of a grid

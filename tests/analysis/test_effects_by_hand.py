@@ -81,21 +81,21 @@ def test_paired_effects_are_those_of_their_definition(missing):
         "variable": 2,
         "day": 3,
     }
-    there = np.isfinite(a + b)
-    a, b = np.where(there, a, NAN), np.where(there, b, NAN)
+    finite = np.isfinite(a + b)
+    a, b = np.where(finite, a, NAN), np.where(finite, b, NAN)
     for factor, name in ((1, "x"), (2, "y")):
         own = found.sel(variable=name)
         np.testing.assert_allclose(own.base, factor * np.nanmean(a, 0))
         np.testing.assert_allclose(own.other, factor * np.nanmean(b, 0))
         np.testing.assert_allclose(own.effect, factor * np.nanmean(b - a, 0))
         np.testing.assert_allclose(own.relative, np.nanmean(b - a, 0) / np.nanmean(a, 0))
-        np.testing.assert_array_equal(own.pairs, there.sum(0))
+        np.testing.assert_array_equal(own.pairs, finite.sum(0))
         error = scipy.stats.sem(b - a, nan_policy="omit")
         apart = [scipy.stats.sem(one, nan_policy="omit") for one in (a, b)]
         np.testing.assert_allclose(own.se, factor * error)
         np.testing.assert_allclose(own.se_unpaired, factor * np.hypot(*apart))
         np.testing.assert_allclose(own.precision, own.se_unpaired / own.se)
-        half = scipy.stats.t.ppf((1 + LEVEL) / 2, there.sum(0) - 1) * own.se
+        half = scipy.stats.t.ppf((1 + LEVEL) / 2, finite.sum(0) - 1) * own.se
         np.testing.assert_allclose([own.t_low, own.t_high], [own.effect - half, own.effect + half])
         samples, of_base = every_mean(b - a), every_mean(a)
         expected = np.hstack([factor * ends(samples), ends(samples / of_base)])

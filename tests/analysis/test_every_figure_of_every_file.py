@@ -248,7 +248,7 @@ def over_copies(data, name):
 
 
 def lines(figure, cases, foot):
-    there = [
+    names = [
         name
         for name, one in cases[0].data_vars.items()
         if all(name in data and {*data[name].dims} == {clock(data), copies(data)} for data in cases)
@@ -262,21 +262,21 @@ def lines(figure, cases, foot):
             np.testing.assert_allclose(line.get_ydata(), over_copies(data, name), 1e-12, 1e-15)
             lost += int((~np.isfinite(data[name])).sum())
     assert ("missing or infinite values left out" in foot) == (lost > 0), (lost, foot)
-    return there, [name for _, name in drawn]
+    return names, [name for _, name in drawn]
 
 
 def series(figure, cases, foot):
-    there, drawn = lines(figure, cases, foot)
-    assert drawn == there[:6]
-    assert (f"{len(drawn)} of {len(there)} series; others by name" in foot) == (len(there) > 6)
+    names, drawn = lines(figure, cases, foot)
+    assert drawn == names[:6]
+    assert (f"{len(drawn)} of {len(names)} series; others by name" in foot) == (len(names) > 6)
     every = {n for data in cases for n in data if {*data[n].dims} == {clock(data), copies(data)}}
-    only = len(every) - len(there)
+    only = len(every) - len(names)
     assert (f"{only} more series, which not every result has" in foot) == (only > 0), foot
 
 
 def gini(figure, cases, foot):
-    there, drawn = lines(figure, cases, foot)
-    assert drawn == [name for name in there if name.startswith("gini") and name != "gini_paper"]
+    names, drawn = lines(figure, cases, foot)
+    assert drawn == [name for name in names if name.startswith("gini") and name != "gini_paper"]
 
 
 def income(figure, cases, foot):

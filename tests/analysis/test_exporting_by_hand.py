@@ -92,12 +92,12 @@ def test_whole_numbers_with_missing_ones_stay_whole():
 
 
 def test_nothing_is_written_if_one_of_the_files_is_there(tmp_path):
-    there, seen = tmp_path / "b", []
-    there.write_text("of another")
-    writers = {path: lambda target: seen.append(target) for path in (tmp_path / "a", there)}
+    existing, seen = tmp_path / "b", []
+    existing.write_text("of another")
+    writers = {path: lambda target: seen.append(target) for path in (tmp_path / "a", existing)}
     with pytest.raises(OutputError, match="exists"):
         exporting._written(writers, None, overwrite=False)
-    assert seen == [] and there.read_text() == "of another"
+    assert seen == [] and existing.read_text() == "of another"
 
 
 def test_events_are_rows_with_run_copy_and_tick_first():

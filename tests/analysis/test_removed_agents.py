@@ -102,9 +102,9 @@ def test_what_analysis_makes_of_the_agents_is_what_the_file_says_of_the_living(r
     assert DAYS / 2 < int(same.sum()) < DAYS
 
     def agree(name, found):
-        there = run[name].where(same).transpose(*found.dims)
+        own = run[name].where(same).transpose(*found.dims)
         np.testing.assert_allclose(
-            found.where(same).transpose(*found.dims), there, rtol=1e-9, atol=1e-12, err_msg=name
+            found.where(same).transpose(*found.dims), own, rtol=1e-9, atol=1e-12, err_msg=name
         )
 
     for name in ("income", "consumption", "wealth"):

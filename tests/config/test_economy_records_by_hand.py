@@ -130,7 +130,7 @@ def test_only_what_is_recorded_on_a_day_is_read_on_it():
     agents = {"units_extracted", "utility", "minutes_with", "making_minutes"}
     resources = {"held", "extracted"}
     links = {name for name in state if name.startswith("link_")}
-    for day, there, absent in (
+    for day, present, absent in (
         (6, agents, resources | links),
         (8, resources, agents | links),
         (12, agents | resources, links),
@@ -138,7 +138,7 @@ def test_only_what_is_recorded_on_a_day_is_read_on_it():
         (7, set(), agents | resources | links),
     ):
         found = made.detail(day, state)
-        assert there <= found.keys() and not absent & found.keys()
+        assert present <= found.keys() and not absent & found.keys()
         assert found == {name: name for name in found}
     assert made.detail(5, state).keys() == links and made.detail(7, state) == {}
 
@@ -452,8 +452,8 @@ def test_of_agents_that_are_no_groups_the_groups_to_write_are_said(groups, agent
     with pytest.raises(NotVarying, match=rf"^{said} {numbers}: no groups .* in order: {counts}$"):
         config.groups_with(agents)
     for agent in (count, count + 1):
-        there = rf"^there is no agent {agent}; they are numbered 0 to {count - 1}$"
-        with pytest.raises(NotVarying, match=there):
+        message = rf"^there is no agent {agent}; they are numbered 0 to {count - 1}$"
+        with pytest.raises(NotVarying, match=message):
             config.groups_with([0, agent])
 
 

@@ -51,7 +51,7 @@ def test_values_that_interventions_make_impossible_are_named_with_their_table(mo
 
 
 def test_a_group_that_is_not_there_is_named_with_those_that_are():
-    for names, there in (
+    for names, available in (
         (["able", "poor"], "; there are able, poor"),
         (["able", "thirds"], "; did you mean 'thirds'?"),
         ([], "; the configuration has no groups"),
@@ -59,7 +59,7 @@ def test_a_group_that_is_not_there_is_named_with_those_that_are():
         config = SimpleNamespace(groups=[SimpleNamespace(name=name) for name in names])
         with pytest.raises(NotVarying) as found:
             ensembles.keys_changed(config, SimpleNamespace(group="third"), "trade_power")
-        assert str(found.value) == f"there is no group 'third'{there}"
+        assert str(found.value) == f"there is no group 'third'{available}"
 
 
 def test_rows_of_a_table_are_the_values_of_each_configuration_in_the_order_of_declaration():

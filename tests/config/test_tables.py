@@ -199,10 +199,10 @@ def test_a_copy_of_a_configuration_has_a_table_of_its_own():
     for copy in (other.model_copy(), pickle.loads(pickle.dumps(other))):
         assert points_of(copy) is not points_of(other)
         assert points_of(copy).configs == points_of(other).configs
-    there = len(_MADE)
+    before = len(_MADE)
     del config, other, copy
     gc.collect()
-    assert len(_MADE) <= there - 3  # nothing is kept longer than the configuration
+    assert len(_MADE) <= before - 3  # nothing is kept longer than the configuration
 
 
 def test_every_value_may_vary_and_no_shape():

@@ -96,11 +96,11 @@ def groups(
 def shock(chance: random.Random, agents: int, resources: int, days: int) -> dict[str, Any]:
     """Return something that is removed on a day."""
     what = chance.choice(REMOVED)
-    there = agents if what == "agent" else resources
+    count = agents if what == "agent" else resources
     found: dict[str, Any] = {
         "day": chance.randrange(days + 1),
         "remove": what,
-        "index": chance.choice(["random", chance.randrange(there)]),
+        "index": chance.choice(["random", chance.randrange(count)]),
     }
     if what == "resource":
         found["holdings"] = chance.choice(["keep", "lose"])

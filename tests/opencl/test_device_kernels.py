@@ -335,7 +335,7 @@ def test_an_unknown_kernel_lists_those_there(device, kernel_file):
     with pytest.raises(DeviceError, match="no kernel there in this program; it has: here"):
         program.kernel("there")
     with pytest.raises(AttributeError):
-        program.there  # noqa: B018
+        program.absent  # noqa: B018
 
 
 @pytest.mark.parametrize(

@@ -135,7 +135,7 @@ def command(folder, *words, before=None, **variables):
 def test_pocl_without_home_leaves_the_common_temporary_folder_alone(places):
     """As configured, PoCL would take what lies in /tmp/pocl."""
     common = Path("/tmp/pocl")
-    there = common.exists() and common.stat().st_mtime_ns
+    before = common.exists() and common.stat().st_mtime_ns
     program = (
         "from societies.opencl import list_devices; list_devices()\n"
         "import os; print(os.environ['POCL_CACHE_DIR'])"
@@ -149,7 +149,7 @@ def test_pocl_without_home_leaves_the_common_temporary_folder_alone(places):
     )
     folder = Path(done.stdout.strip())
     assert done.returncode == 0 and folder.stat().st_uid == os.geteuid(), done.stderr
-    assert (common.exists() and common.stat().st_mtime_ns) == there
+    assert (common.exists() and common.stat().st_mtime_ns) == before
 
 
 def limited(mib):

@@ -14,19 +14,19 @@ def forge(path):
     """Seal the file again as it is now."""
     descriptor = os.open(path, os.O_RDWR)
     try:
-        there = stored_seal.find(descriptor)
+        stored = stored_seal.find(descriptor)
         disk, size = Disk(descriptor, {}), os.fstat(descriptor).st_size
-        taken = [(one.offset, one.end) for one in there.extents.values() if one.nbytes]
-        taken += [(offset, offset + nbytes) for offset, nbytes in there.seals]
+        taken = [(one.offset, one.end) for one in stored.extents.values() if one.nbytes]
+        taken += [(offset, offset + nbytes) for offset, nbytes in stored.seals]
         scales = {
-            one.name: (one.offset, one.offset + one.nbytes) for one in there.fixed if one.name
+            one.name: (one.offset, one.offset + one.nbytes) for one in stored.fixed if one.name
         }
         fixed = tuple(
             stored_seal.Fixed(name, start, end - start, seal.digest(disk, start, end - start))
             for name, start, end in seal._between(taken, scales, size)
         )
-        forged = replace(there, size=size, fixed=fixed)
-        for offset, nbytes in there.seals:
+        forged = replace(stored, size=size, fixed=fixed)
+        for offset, nbytes in stored.seals:
             disk.write_bytes(offset, stored_seal.packed(forged, nbytes))
     finally:
         os.close(descriptor)

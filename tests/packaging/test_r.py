@@ -23,8 +23,8 @@ def without_r():
     """Return why the blocks cannot run here; "" if they can."""
     if shutil.which("Rscript") is None:
         return "Rscript is not installed: apt-get install r-base-core r-cran-ncdf4"
-    there = subprocess.run(["Rscript", "-e", "library(ncdf4)"], capture_output=True, check=False)
-    return "" if there.returncode == 0 else "R lacks ncdf4: apt-get install r-cran-ncdf4"
+    loaded = subprocess.run(["Rscript", "-e", "library(ncdf4)"], capture_output=True, check=False)
+    return "" if loaded.returncode == 0 else "R lacks ncdf4: apt-get install r-cran-ncdf4"
 
 
 WHY = without_r()

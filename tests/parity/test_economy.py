@@ -279,10 +279,10 @@ def test_days_with_the_same_steps_have_one_tuple_which_keeps_no_parameters():
     days = [cached_schedule(p, day) for day in range(7)]
     assert [list(steps) for steps in days] == [day_schedule(p, day) for day in range(7)]
     assert len({id(steps) for steps in days}) == 3  # before the first, quiet ones, the shock's
-    there = weakref.ref(p)
+    weak = weakref.ref(p)
     del p
     gc.collect()
-    assert there() is None
+    assert weak() is None
 
 
 def test_every_kernel_is_launched_alone_on_a_cpu():

@@ -133,7 +133,7 @@ def test_every_key_that_may_vary_does_here():
     places = {key.rpartition(".")[0] if "factor" in key else key for key in VALUES}
     base = ensemble().model_dump()
     sections = ("utility", "extraction", "consumption", "trading", "devices_market", "invention")
-    there = set()
+    may_vary = set()
     for section in (*sections, "device"):
         for key in base[section]:
             try:
@@ -141,9 +141,9 @@ def test_every_key_that_may_vary_does_here():
             except Exception as why:
                 if "is a section" not in str(why):
                     continue
-            there.add(f"{section}.{key}")
+            may_vary.add(f"{section}.{key}")
     named = {".".join(key.split(".")[:2]) for key in VALUES} | places
-    assert there <= named
+    assert may_vary <= named
 
 
 @pytest.mark.sample

@@ -31,9 +31,9 @@ def ran(config, device=None, copies=1, **more):
     return engine.state()
 
 
-def same(here, there):
+def same(found, expected):
     for name in ("phi", "change", "ended", "sum", "residual"):
-        assert here[name].tobytes() == there[name].tobytes(), name
+        assert found[name].tobytes() == expected[name].tobytes(), name
 
 
 SIZES = [(17, 17), (200, 200), (333, 333), (120, 5)]

@@ -15,8 +15,8 @@ from reference_py.physics.laplace.parameters import BLOCK, Parameters
 EVERYTHING = ("phi", "change", "ended", "sum", "residual")
 
 
-def equal(here, there):
-    return here.dtype == there.dtype and here.tobytes() == there.tobytes()
+def equal(found, expected):
+    return found.dtype == expected.dtype and found.tobytes() == expected.tobytes()
 
 
 def compare(plates, twins, steps):

@@ -62,27 +62,27 @@ CASES = {
 @pytest.mark.parametrize("settings", CASES.values(), ids=CASES)
 def test_both_engines_agree_after_every_step(device, settings, copies):
     config = config_of(tolerance=2e-2, check_every=3, record={"series": 2}, **settings)
-    here, there = engines(device, config, copies)
-    here.start(), there.start()
+    first, second = engines(device, config, copies)
+    first.start(), second.start()
     ended = None
     for tick in range(1, 200):
-        for mine, theirs in zip(here.steps(tick), there.steps(tick), strict=True):
-            here.step(mine, tick), there.step(theirs, tick)
+        for mine, theirs in zip(first.steps(tick), second.steps(tick), strict=True):
+            first.step(mine, tick), second.step(theirs, tick)
             for (name, one), other in zip(
-                compared(here).items(), compared(there).values(), strict=True
+                compared(first).items(), compared(second).values(), strict=True
             ):
                 assert one.dtype == other.dtype and one.tobytes() == other.tobytes(), (tick, name)
-        assert here.ended() == there.ended()
+        assert first.ended() == second.ended()
         if ended is None:
-            ended = here.ended()
+            ended = first.ended()
         elif tick > ended + 3:  # which changes nothing
             break
     assert ended is not None and ended % 3 == 0
-    assert (here.state()["ended"] == ended).all()
-    here.finish(), there.finish()
-    assert here.state()["sum"].tolist() == there.state()["sum"].tolist()
-    assert (here.state()["residual"] > 0).all()
-    assert here.hash() == there.hash()
+    assert (first.state()["ended"] == ended).all()
+    first.finish(), second.finish()
+    assert first.state()["sum"].tolist() == second.state()["sum"].tolist()
+    assert (first.state()["residual"] > 0).all()
+    assert first.hash() == second.hash()
 
 
 def test_a_plate_has_made_the_step_that_ends_it(device):
@@ -120,15 +120,15 @@ def test_a_bound_is_not_rounded_below_what_it_bounds(value, said):
 def test_another_engine_continues_from_a_state(device):
     """The mask is not part of it: it is made again."""
     config = config_of(side=20, steps=30)
-    here, there = engines(device, config)
-    here.start()
-    here.run_ticks(1, 10)
-    kept = {name: array for name, array in here.state().items() if here.fields[name].saved}
+    first, second = engines(device, config)
+    first.start()
+    first.run_ticks(1, 10)
+    kept = {name: array for name, array in first.state().items() if first.fields[name].saved}
     assert sorted(kept) == ["change", "ended", "phi"]
-    there.load(kept)
-    there.run_ticks(11, 30)
-    here.run_ticks(11, 30)
-    assert here.hash() == there.hash()
+    second.load(kept)
+    second.run_ticks(11, 30)
+    first.run_ticks(11, 30)
+    assert first.hash() == second.hash()
 
 
 def test_work_is_cells_times_steps():

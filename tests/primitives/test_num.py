@@ -37,11 +37,11 @@ def launch(device, kernel, *arrays):
     return result.get()
 
 
-def same(here, there):
-    assert here.dtype == there.dtype
-    bits = np.uint32 if here.dtype == np.float32 else np.uint64
-    different = (here.view(bits) != there.view(bits)) & ~(np.isnan(here) & np.isnan(there))
-    assert not different.any(), (here[different][:3], there[different][:3])
+def same(found, expected):
+    assert found.dtype == expected.dtype
+    bits = np.uint32 if found.dtype == np.float32 else np.uint64
+    different = (found.view(bits) != expected.view(bits)) & ~(np.isnan(found) & np.isnan(expected))
+    assert not different.any(), (found[different][:3], expected[different][:3])
 
 
 @np.errstate(all="ignore")

@@ -86,12 +86,12 @@ def test_totals_of_whole_numbers(device, operations, row):
     longs = generator.integers(-(2**63), 2**63 - 1, (5, row), dtype=np.int64)
     words = generator.integers(0, 2**32, (5, row), dtype=np.uint32)
     lengths = lengths_of(row, 5)
-    there = device.array(lengths)
+    sizes = device.array(lengths)
     x, sums, scratch = arrays(device, longs, np.int64)
-    operations.reduce_sum_long(x, sums, scratch, there)
+    operations.reduce_sum_long(x, sums, scratch, sizes)
     assert sums.get().tolist() == wide.reduce_sum_long(longs.tolist(), lengths.tolist())
     x, largest, scratch = arrays(device, words, np.uint32)
-    operations.reduce_max_uint(x, largest, scratch, there)
+    operations.reduce_max_uint(x, largest, scratch, sizes)
     assert largest.get().tolist() == wide.reduce_max_uint(words.tolist(), lengths.tolist())
 
 

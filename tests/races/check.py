@@ -570,8 +570,8 @@ def in_primitive(mutant: Path, path: Path) -> bool:
         if found or chosen != CHOSEN:
             return True
     for kind in reversed(KINDS):
-        there = contracts.functions(KERNELS / "primitives", on_cpu=kind == "cpu")
-        members = [function for function in there if function.file == name]
+        declared = contracts.functions(KERNELS / "primitives", on_cpu=kind == "cpu")
+        members = [function for function in declared if function.file == name]
         driver.write_text(contracts.program_text(members, mutant))
         program = Program(choose_device(kind), driver)
         for function in members:
@@ -856,10 +856,10 @@ def run_parts(chosen: list[Part], jobs: int) -> tuple[Checks, set[str], set[str]
                 if process.exitcode:
                     checks.failures.append(f"{part}: ended with code {process.exitcode}")
                     continue
-                found, there, kernels = pickle.loads((folder / str(number)).read_bytes())
+                found, read, kernels = pickle.loads((folder / str(number)).read_bytes())
                 checks.failures += found.failures
                 checks.deals += found.deals
-                files |= there
+                files |= read
                 launched |= kernels
     return checks, files, launched
 

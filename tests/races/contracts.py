@@ -61,13 +61,13 @@ def functions(folder: Path, *, on_cpu: bool) -> list[Function]:
     found: dict[str, Function] = {}
     for path in sorted(folder.glob("*.cl")):
         code = without_comments(path.read_text())
-        there = compiled_names(path, on_cpu=on_cpu)
+        compiled = compiled_names(path, on_cpu=on_cpu)
         for head in _HEAD.finditer(code):
             parts = [" ".join(part.split()) for part in head["inside"].split(",")]
             parameters = tuple(_parameter(part) for part in parts)
             if any(p.type == "void" for p in parameters):
                 continue  # written for several types: called by a function of each
-            if head["name"] in there:
+            if head["name"] in compiled:
                 found[head["name"]] = Function(head["name"], path.name, head["result"], parameters)
     return list(found.values())
 

@@ -387,9 +387,9 @@ def test_the_tail_has_the_whole_number_of_values_that_the_part_says():
 def test_a_sample_pairs_those_that_have_both_values():
     x, y = X.copy(), Y.copy()
     x[0, 3], y[0, 9], y[1, 5] = np.nan, np.nan, np.inf
-    there = np.isfinite(x[0]) & np.isfinite(y[0])
+    finite = np.isfinite(x[0]) & np.isfinite(y[0])
     found = of("correlation", x, sample=True, other=y)
-    assert found[0] == pytest.approx(np.corrcoef(x[0][there], y[0][there])[0, 1])
+    assert found[0] == pytest.approx(np.corrcoef(x[0][finite], y[0][finite])[0, 1])
     assert np.isnan(found[1]) and np.isfinite(found[2])
 
 

@@ -396,27 +396,27 @@ def test_only_a_file_that_the_sweep_names_too_has_other_contents():
     here = {"base": {}, "vary": ["new.txt"], INPUTS: {"new.txt": "1"}}
     plan = SimpleNamespace(definition=here, base=SimpleNamespace(files=list))
     file = SimpleNamespace(path="s.h5", attributes={})
-    for there, message in (
+    for stored, message in (
         ({**here, INPUTS: {"new.txt": "2"}}, "s.h5: was made with other files: the contents of"),
         ({**here, "vary": ["o.txt"], INPUTS: {"o.txt": "2"}}, "s.h5: is a study of another sweep"),
     ):
-        file.definition = there
+        file.definition = stored
         with pytest.raises(OutputError, match=message):
             _require_same(plan, file, points=True)
     file.definition = {"base": {}, "vary": ["new.txt"]}  # an earlier study has no hashes
     _require_same(plan, file, points=True)
 
 
-def grown(plan, there, *, grow=False, sources=True, **more):
+def grown(plan, stored, *, grow=False, sources=True, **more):
     """Continue a study that has the runs of the plan ``there``; return its file and the new plan.
 
     The file returns the layout with which it would grow.
     """
-    runs = there.runs
-    facts = {"path": "s.h5", "definition": there.sweep.definition, "points": there.points}
+    runs = stored.runs
+    facts = {"path": "s.h5", "definition": stored.sweep.definition, "points": stored.points}
     facts |= {"runs": runs.number, "point": runs.point, "replicate": runs.replicate}
-    facts |= {"variables": {**there.shape.variables}, "grown": lambda layout: layout}
-    facts["attributes"] = {SOURCES: text_of(there.sources)} if sources else {}
+    facts |= {"variables": {**stored.shape.variables}, "grown": lambda layout: layout}
+    facts["attributes"] = {SOURCES: text_of(stored.sources)} if sources else {}
     return _grown(plan, SimpleNamespace(**{**facts, **more}), grow=grow)
 
 

@@ -89,16 +89,16 @@ def test_buckets_that_take_turns_build_their_programs_once(monkeypatch):
 @pytest.mark.ci
 def test_a_bucket_builds_one_program_and_leaves_no_array(tmp_path, straight, built):
     programs, arrays = built
-    there = []
+    alive = []
 
     def look(progress):
-        there.append(len(arrays))
+        alive.append(len(arrays))
 
     with without_collector():
         report = sweep.run(SWEEP, out=tmp_path / "s.h5", device=DEVICE, batch=7, progress=look)
     assert not report.failures
     assert len({one.source for one in programs}) == len(programs) <= 2
-    assert there == [0] * 5  # before the first batch and after each of four, of two sizes
+    assert alive == [0] * 5  # before the first batch and after each of four, of two sizes
     assert not program_cache.PROGRAMS._programs
     same(tmp_path / "s.h5", straight)
 
@@ -109,7 +109,7 @@ def test_what_failed_leaves_nothing_and_the_rest_is_the_same(
 ):
     """Parts of a batch are tried where its memory was, on a device that nothing has happened to."""
     programs, arrays = built
-    there, run_ticks = [], engines.DeviceEngine.run_ticks
+    alive, run_ticks = [], engines.DeviceEngine.run_ticks
 
     def sometimes(engine, first, last):
         if engine.copies > 3:
@@ -120,14 +120,14 @@ def test_what_failed_leaves_nothing_and_the_rest_is_the_same(
     original = batch.computed
 
     def computed(*given):
-        there.append((len(arrays), given[2].built))
+        alive.append((len(arrays), given[2].built))
         return original(*given)
 
     monkeypatch.setattr(batch, "computed", computed)
     with without_collector():
         report = sweep.run(SWEEP, out=tmp_path / "s.h5", device=DEVICE, batch=6)
     assert not report.failures and report.done == 24
-    assert [count for count, _ in there] == [0] * len(there)
+    assert [count for count, _ in alive] == [0] * len(alive)
     failed = len(programs) - 1  # each begins again, and one that follows takes the existing one
     assert 0 < failed <= 4
     same(tmp_path / "s.h5", straight)

@@ -65,11 +65,11 @@ def test_a_killed_sweep_continues(tmp_path, straight):
         assert process.returncode == -signal.SIGKILL, said
         assert before < done(study) < 24
     reported = []
-    there = done(study)
+    committed = done(study)
     report = sweep.run(
         tmp_path / "s.yaml", out=study, device="reference", resume=True, progress=reported.append
     )
-    assert report.computed == 24 - there == reported[-1].done
+    assert report.computed == 24 - committed == reported[-1].done
     same(study, straight)
 
 

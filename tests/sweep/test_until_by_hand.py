@@ -180,10 +180,10 @@ def test_a_study_whose_runs_all_fail_does_not_grow(monkeypatch, tmp_path):
     ("there", "resume", "count"), [(33, True, 33), (5, True, 20), (33, False, 20), (None, True, 20)]
 )
 def test_a_study_continues_with_the_replicates_that_it_has(
-    there, resume, count, study, monkeypatch, tmp_path
+    existing, resume, count, study, monkeypatch, tmp_path
 ):
-    study(ROWS, [1.0] * 6, replicates=there)
-    if there is not None:
+    study(ROWS, [1.0] * 6, replicates=existing)
+    if existing is not None:
         (tmp_path / "s.h5").touch()
     once = Rounds(monkeypatch, Widths({"x": 0.5}, {"x": 0}))
     run_until(once, ASKED, tmp_path / "s.h5", resume)

@@ -94,12 +94,12 @@ def engines(device, **more):
     return found
 
 
-def require_same(here, there):
+def require_same(found, expected):
     """Compare the logs, events and state of two engines."""
-    for name, log in there.logs().items():
-        assert here.logs()[name].tobytes() == log.astype(here.logs()[name].dtype).tobytes(), name
-    assert np.array_equal(here.events()["prizes"], there.events()["prizes"])
-    assert here.hash() == there.hash()
+    for name, log in expected.logs().items():
+        assert found.logs()[name].tobytes() == log.astype(found.logs()[name].dtype).tobytes(), name
+    assert np.array_equal(found.events()["prizes"], expected.events()["prizes"])
+    assert found.hash() == expected.hash()
 
 
 def test_days_of_a_block_are_one_launch_with_the_results_of_python(device):

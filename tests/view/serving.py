@@ -102,11 +102,11 @@ class Viewer:
     def until_state(self, state, caption="3 of 3"):
         """Wait for the last frame of a state of `SlowView`."""
 
-        def there():
+        def reached():
             header, data = self.frames[-1] if self.frames else ({}, b"")
             return header.get("caption") == caption and data[0] == state % 256 and header
 
-        return until(there, f"state {state}")
+        return until(reached, f"state {state}")
 
     def __enter__(self):
         return self

@@ -209,18 +209,18 @@ def test_all_gpus_like_the_chosen_one_take_part(monkeypatch):
     other.name = "Another"
     simulated = Chosen(index="2:0")
     simulated.simulator = True
-    there, chosen = [first, other, second, simulated], [first]
+    gpus, chosen = [first, other, second, simulated], [first]
     monkeypatch.setattr(devices, "choose_device", lambda one: chosen[0])
-    monkeypatch.setattr(devices, "list_devices", lambda: there)
+    monkeypatch.setattr(devices, "list_devices", lambda: gpus)
     monkeypatch.delenv("SOCIETIES_DEVICE", raising=False)
     for asked in ("auto", "", " GPU "):
         assert devices.local_devices(asked) == ["0:0", "0:1"]
     assert devices.local_devices("0:0") == ["0:0"]
     assert devices.local_devices("reference") == ["reference"]
     assert devices.local_devices("0:0,0:0,0:1") == ["0:0", "0:0", "0:1"]
-    there.remove(second)
+    gpus.remove(second)
     assert devices.local_devices("auto") == ["auto"]
-    there.append(second)
+    gpus.append(second)
     chosen[0] = Chosen(kind="cpu")
     assert devices.local_devices("auto") == ["auto"]
     chosen[0] = first
@@ -631,9 +631,9 @@ def test_sources_are_compared_by_their_hashes(recwarn):
     attributes = {sources.SOURCES: f"{text}\nbroken line of words", "git_commit": "f" * 40}
     assert sources.hashes_of(attributes) == here and sources.hashes_of({}) is None
 
-    def said(there, commit="f" * 40):
+    def said(stored, commit="f" * 40):
         recwarn.clear()
-        sources.compare(Path("r.h5"), there, here, commit, "this branch")
+        sources.compare(Path("r.h5"), stored, here, commit, "this branch")
         return [str(one.message) for one in recwarn]
 
     assert said(attributes) == said({**attributes, "git_commit": "unknown"}) == []
@@ -859,9 +859,9 @@ def test_a_file_is_the_same_wherever_it_is_named_from(monkeypatch):
 def test_a_rule_may_be_in_another_file_and_a_key_of_that_name_may_not_differ(tmp_path, monkeypatch):
     monkeypatch.setattr(provenance, "compare", lambda *_: None)
 
-    def refused(there, here):
-        config = societies.config_from_dict(here)
-        made = societies.config_from_dict(there)
+    def refused(stored, wanted):
+        config = societies.config_from_dict(wanted)
+        made = societies.config_from_dict(stored)
         attributes = {"workload": config.workload, "configuration": societies.config.to_yaml(made)}
         setup = Setup(registry.workload(config.workload), config)
         attributes["model_version"] = setup.workload.version_of(config)
@@ -919,7 +919,7 @@ def test_twins_are_looked_for_among_modules_of_the_reference():
 def test_a_file_is_of_the_same_table_and_the_same_inputs(tmp_path, monkeypatch):
     tallies.install(monkeypatch)
     table = SimpleNamespace(sha256="a")
-    for there, given, said in (
+    for stored, given, said in (
         (None, None, ""),
         ("a", table, ""),
         (None, table, "without a table of parameters, this is with one\ncontinue without"),
@@ -927,10 +927,10 @@ def test_a_file_is_of_the_same_table_and_the_same_inputs(tmp_path, monkeypatch):
         ("b", table, "with another table of parameters: some .*\ncontinue with its table"),
     ):
         if not said:
-            assert provenance._require_table(Path("r.h5"), there, given, "continue") is None
+            assert provenance._require_table(Path("r.h5"), stored, given, "continue") is None
             continue
         with pytest.raises(societies.SocietiesError, match=f"r.h5 was made {said}"):
-            provenance._require_table(Path("r.h5"), there, given, "continue")
+            provenance._require_table(Path("r.h5"), stored, given, "continue")
     read = tmp_path / "atoms.xyz"
     read.write_bytes(b"abc")
     config = tallies.config()

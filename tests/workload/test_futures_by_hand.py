@@ -28,8 +28,8 @@ def fan(day=4, futures=3, **settings):
     return economy(fan={"day": day, "futures": futures}, **settings)
 
 
-def of_branch(config, there, tick=4):
-    return futures_of(there, Setup(workload("economy"), config), "parent.h5", tick)
+def of_branch(config, saved, tick=4):
+    return futures_of(saved, Setup(workload("economy"), config), "parent.h5", tick)
 
 
 def test_a_branch_has_as_many_futures_of_each_past_as_its_fan_says():

@@ -29,12 +29,12 @@ def test_every_tick_has_the_value_of_the_last_write(device, variant, every):
         engine.start()
     tick = 0
     for number, length in enumerate(BLOCKS):
-        here, there = [], []
-        for engine, found in zip(engines, (here, there), strict=True):
+        got, wanted = [], []
+        for engine, found in zip(engines, (got, wanted), strict=True):
             engine.run_ticks(tick + 1, tick + length)
             found.append(engine.logs()["change"])
-        assert here[0].tobytes() == there[0].tobytes(), number
-        assert here[0].shape == (1, length)
+        assert got[0].tobytes() == wanted[0].tobytes(), number
+        assert got[0].shape == (1, length)
         tick += length
         if number == 4:  # what the host sets is no longer what was copied
             state = {"change": np.array([0.25], np.float32)}

@@ -124,18 +124,18 @@ def test_an_area_for_a_state_is_used_again_once_its_arrays_are_gone(tmp_path):
     """Both processes map it; arrays that are still in use keep their values."""
     setup = Setup(workload("economy"), small("economy", replicates=3))
     with (tmp_path / "shared").open("w+b") as file:
-        here, there = (SharedArrays(file.fileno(), setup) for _ in range(2))
-        first = here.free_area()
-        held = here.state("held", first)
-        there.state("held", first)[...] = 7
-        second = here.free_area()
-        there.state("held", second)[...] = 9
-        there.state("extracted", first)[...] = 5
-        other = here.state("held", second)
+        first_areas, second_areas = (SharedArrays(file.fileno(), setup) for _ in range(2))
+        first = first_areas.free_area()
+        held = first_areas.state("held", first)
+        second_areas.state("held", first)[...] = 7
+        second = first_areas.free_area()
+        second_areas.state("held", second)[...] = 9
+        second_areas.state("extracted", first)[...] = 5
+        other = first_areas.state("held", second)
         assert first != second and (held == 7).all() and (other == 9).all()
         size = os.fstat(file.fileno()).st_size
         del held
-        assert here.free_area() == first
+        assert first_areas.free_area() == first
         assert os.fstat(file.fileno()).st_size == size
 
 

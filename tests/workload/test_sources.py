@@ -53,14 +53,14 @@ def test_kernels_with_includes_and_twins_are_covered():
 
 
 def test_the_place_and_comments_do_not_count_and_rules_do(request):
-    there = of("laplace")
+    before = of("laplace")
     kernels = request.getfixturevalue("kernels")
     path = kernels / "physics" / "laplace" / "rule.cl"
     text = path.read_text()
     path.write_text(f"// a remark\n\n{text}")
-    assert of("laplace") == there
+    assert of("laplace") == before
     path.write_text(text.replace("+", "-", 1))
-    assert {name for name, one in of("laplace").items() if there[name] != one} == {KERNEL}
+    assert {name for name, one in of("laplace").items() if before[name] != one} == {KERNEL}
 
 
 @pytest.fixture

@@ -106,11 +106,11 @@ class Results:
 
     def __init__(self, path, facts, again):
         self.path, self.facts = path, facts
-        self.there = set() if again else {tuple(row[k] for k in KEY) for row in read(path)}
+        self.written = set() if again else {tuple(row[k] for k in KEY) for row in read(path)}
 
     def has(self, row):
         """Return whether a measurement was made."""
-        return tuple(str(row.get(name, "")) for name in KEY) in self.there
+        return tuple(str(row.get(name, "")) for name in KEY) in self.written
 
     def add(self, row):
         """Append a measurement, so that nothing is lost."""

@@ -35,11 +35,11 @@ def inside(x, low, high):
 
 def without_outliers(x, y):
     """Return the pairs of which neither is 1.5 quartile ranges outside its quartiles."""
-    there = np.ones(len(x), bool)
+    typical = np.ones(len(x), bool)
     for one in (x, y):
         q1, q3 = np.percentile(one, [25, 75])
-        there &= (one >= q1 - 1.5 * (q3 - q1)) & (one <= q3 + 1.5 * (q3 - q1))
-    return x[there], y[there]
+        typical &= (one >= q1 - 1.5 * (q3 - q1)) & (one <= q3 + 1.5 * (q3 - q1))
+    return x[typical], y[typical]
 
 
 def moments(x):

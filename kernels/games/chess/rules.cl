@@ -179,11 +179,11 @@ static uint count_moves(const position_t at)
     const ulong4 bound = (ulong4)(limits.pinned) ^ limits.pins;  // pinned, and not on this line
     const ulong4 sliders = (ulong4)(straight, straight, slanting, slanting) & ~bound;
     const ulong4 knights = (ulong4)(at.own & at.knights & ~limits.pinned);
-    const ulong4 there = (ulong4)(targets);
-    uint count = counted(rays_up(sliders, empty) & there) +
-                 counted(rays_down(sliders, empty) & there) +
-                 counted(JUMPS_UP & (knights << JUMP) & there) +
-                 counted(JUMPS_DOWN & (knights >> JUMP) & there);
+    const ulong4 squares = (ulong4)(targets);
+    uint count = counted(rays_up(sliders, empty) & squares) +
+                 counted(rays_down(sliders, empty) & squares) +
+                 counted(JUMPS_UP & (knights << JUMP) & squares) +
+                 counted(JUMPS_DOWN & (knights >> JUMP) & squares);
     const ulong4 pawns = (ulong4)(at.own & at.pawns) & ~bound;  // by the line on which they move
     const ulong one = (pawns.x << 8) & empty;
     const ulong two = ((one & RANK_3) << 8) & empty & targets;

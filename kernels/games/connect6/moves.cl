@@ -119,19 +119,19 @@ static int line_score(const line_t line, const uint own, const uint other,
                       __global const uchar *classes)
 {
     int score = 0;
-    const segment_t here = segment_at(own, other, line.length, line.place);
-    if (here.length >= SHORTEST) {
-        const uint after = here.mask | 1u << (line.place - here.first);
-        score += attack(kind_of(classes, here.length, after)) -
-                 attack(kind_of(classes, here.length, here.mask));
+    const segment_t ours = segment_at(own, other, line.length, line.place);
+    if (ours.length >= SHORTEST) {
+        const uint after = ours.mask | 1u << (line.place - ours.first);
+        score += attack(kind_of(classes, ours.length, after)) -
+                 attack(kind_of(classes, ours.length, ours.mask));
     }
-    const segment_t there = segment_at(other, own, line.length, line.place);
-    if (there.length >= SHORTEST) {
-        const uint left = line.place - there.first;
-        const uint before = there.mask & ((1u << left) - 1u), past = there.mask >> (left + 1u);
+    const segment_t theirs = segment_at(other, own, line.length, line.place);
+    if (theirs.length >= SHORTEST) {
+        const uint left = line.place - theirs.first;
+        const uint before = theirs.mask & ((1u << left) - 1u), past = theirs.mask >> (left + 1u);
         const int pieces = max(defence(kind_of(classes, left, before)),
-                               defence(kind_of(classes, there.length - left - 1u, past)));
-        score += defence(kind_of(classes, there.length, there.mask)) - pieces;
+                               defence(kind_of(classes, theirs.length - left - 1u, past)));
+        score += defence(kind_of(classes, theirs.length, theirs.mask)) - pieces;
     }
     return score;
 }

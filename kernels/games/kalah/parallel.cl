@@ -36,10 +36,10 @@ INLINED void evaluate_nodes(const __local view_t *nodes, const __local uchar *ki
                             __local uint *counted, const uint last, const uint n)
 {
     for (uint node = LANE; node < n; node += LANES) {
-        const bool there = kind[node] != IS_NONE;
-        counted[3u * node] = there;
-        counted[3u * node + 1u] = there && node >= last;
-        counted[3u * node + 2u] = there && node < last && is_over(nodes[node]);
+        const bool used = kind[node] != IS_NONE;
+        counted[3u * node] = used;
+        counted[3u * node + 1u] = used && node >= last;
+        counted[3u * node + 2u] = used && node < last && is_over(nodes[node]);
     }
 }
 

@@ -101,9 +101,9 @@ __kernel void deep(__global const num *restrict phi, __global num *restrict next
     __local num *into = local_malloc(TALL * TILE * sizeof(num));
     __local char *moves = local_malloc(TALL * TILE * sizeof(char));
     for (int row = 0; row < TALL; ++row) {
-        const bool there = row >= first_row && row < rows;
-        const size_t at = there ? (size_t)(top + row) * COLUMNS : 0;
-        const int begin = there ? first_column : TILE, end = there ? columns : TILE;
+        const bool inside = row >= first_row && row < rows;
+        const size_t at = inside ? (size_t)(top + row) * COLUMNS : 0;
+        const int begin = inside ? first_column : TILE, end = inside ? columns : TILE;
         load_row(old + at + left, mask + at + left, runs ? -1 : 0, from + row * TILE,
                  into + row * TILE, moves + row * TILE, begin, end);
     }
@@ -213,20 +213,20 @@ __kernel void deep(__global const num *restrict phi, __global num *restrict next
     __local num4 *edges = local_malloc(BUFFERS * EDGES * sizeof(num4));
     size_t tile = get_group_id(0);
     do {
-        const bool there = tile < (size_t)tiles * copies;
-        const size_t plate = there ? tile / tiles : 0;
+        const bool valid = tile < (size_t)tiles * copies;
+        const size_t plate = valid ? tile / tiles : 0;
         const uint place = (uint)(tile % tiles);
         const int top = (int)(place / across * INNER + 4 * y) - DEPTH;
         const int left = (int)(place % across * INNER + 4 * x) - DEPTH;
         const bool runs = ended[plate] == RUNNING;
         const num factor = FACTOR;
-        const uint many = there ? steps : 1u;
+        const uint many = valid ? steps : 1u;
         num4 rows[4];
         uint moves = 0;  // a bit for each cell that is free
 #pragma unroll
         for (int i = 0; i < 4; ++i) {
             rows[i] = (num4)(NUM(0.0));
-            if (there && top + i >= 0 && top + i < ROWS) {
+            if (valid && top + i >= 0 && top + i < ROWS) {
                 const size_t at = plate * CELLS + (size_t)(top + i) * COLUMNS;
                 rows[i] = load_four(phi + at, left);
                 if (runs) moves |= load_bits(free + at, left) << 4 * i;
@@ -264,7 +264,7 @@ __kernel void deep(__global const num *restrict phi, __global num *restrict next
         group_barrier(CLK_LOCAL_MEM_FENCE);  // the last edges are read, before the next tile's
 #pragma unroll
         for (int i = 0; i < 4; ++i)
-            if (there && IS_INNER((int)(4 * y) + i) && top + i < ROWS)
+            if (valid && IS_INNER((int)(4 * y) + i) && top + i < ROWS)
                 store_four(next + plate * CELLS + (size_t)(top + i) * COLUMNS, left, (int)(4 * x),
                            rows[i]);
         tile += get_num_groups(0);

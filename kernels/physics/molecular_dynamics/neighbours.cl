@@ -119,8 +119,8 @@ INLINED uint listed(__global const num *restrict lanes, __global const uchar *re
         const mask_t high =
             near_ones(lanes, own, other + WIDTH, x, y, z, across, BIT_OF_EACH_LANE << WIDTH);
         const uint left = end - other;
-        const uint there = left < 2 * WIDTH ? (1u << left) - 1u : (1u << 2 * WIDTH) - 1u;
-        const uint near = joined_bits(low | high) & there;
+        const uint valid = left < 2 * WIDTH ? (1u << left) - 1u : (1u << 2 * WIDTH) - 1u;
+        const uint near = joined_bits(low | high) & valid;
         found = closed_up_at(list, closed_up, found, other, near & ((1u << WIDTH) - 1u));
         found = closed_up_at(list, closed_up, found, other + WIDTH, near >> WIDTH);
     }

@@ -152,10 +152,10 @@ def _best_invention(life: Life) -> tuple[tuple[int, int], int, int] | None:
 
 def _without(life: Life, other: Life) -> Iterator[str]:
     """Yield how the agent fared in the twin without an invention, next to how it did fare."""
-    here, there = life.days[-1], other.days[-1]
+    last, twin_last = life.days[-1], other.days[-1]
     yield (
-        f"on day {there.day}: wealth {number(there.wealth)} instead of {number(here.wealth)}, rank "
-        f"{there.rank} instead of {here.rank}"
+        f"on day {twin_last.day}: wealth {number(twin_last.wealth)} instead of "
+        f"{number(last.wealth)}, rank {twin_last.rank} instead of {last.rank}"
     )
     own, twin = _totals(life.days), _totals(other.days)
     changed = sorted(EARNED, key=lambda name: -abs(own[name] - twin[name]))

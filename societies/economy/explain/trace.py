@@ -160,16 +160,16 @@ def require_there(
         raise ConfigError(f"{option('agent', agent)}: the agents are 0 to {config.agents - 1}")
     if not 0 <= society - config.first_society < config.replicates:
         first, last = config.first_society, config.first_society + config.replicates - 1
-        there = f"societies are {first} to {last}" if last > first else f"only society is {first}"
-        raise ConfigError(f"{option('society', society)}: the configuration's {there}")
+        known = f"societies are {first} to {last}" if last > first else f"only society is {first}"
+        raise ConfigError(f"{option('society', society)}: the configuration's {known}")
 
 
 def _require_phase(p: Parameters, day: int, phase: str | None) -> None:
     """Raise ConfigError unless the day has the part ``phase``."""
     if phase is None:
         return
-    there = {step.phase for step in day_schedule(p, day)}
-    parts = [name for name in PHASES if name in there]
+    scheduled = {step.phase for step in day_schedule(p, day)}
+    parts = [name for name in PHASES if name in scheduled]
     if phase not in parts:
         raise ConfigError(
             f"{option('phase', phase)}: the parts of day {day} are {', '.join(parts)}"

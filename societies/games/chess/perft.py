@@ -186,8 +186,8 @@ class ChessPerft(Workload[ChessPerftConfig, PerftParameters]):
         if level == len(cut.batches):
             yield self._step("count", cut, level, 0)
             return
-        there = int(seen["counts"][:, level].max()) if level else 1
-        for skip in range(0, max(1, there), cut.batches[level]):
+        boards = int(seen["counts"][:, level].max()) if level else 1
+        for skip in range(0, max(1, boards), cut.batches[level]):
             yield self._step("expand", cut, level, skip)
             yield from self._below(cut, level + 1, seen)
             yield self._step("reduce", cut, level, skip)

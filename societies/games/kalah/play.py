@@ -88,8 +88,8 @@ class Match(BoardGame):
 
     def _require(self, pit: int) -> None:
         if pit not in self.pits:
-            there = ", ".join(map(str, self.pits)) or "none, the game is over"
-            raise ConfigError(f"pit {pit} is not a move of {NAMES[self.side]} (moves: {there})")
+            moves = ", ".join(map(str, self.pits)) or "none, the game is over"
+            raise ConfigError(f"pit {pit} is not a move of {NAMES[self.side]} (moves: {moves})")
 
     def make(self, move: int) -> str:
         """Empty a pit; return what kind of move it was: again, capture or plain.

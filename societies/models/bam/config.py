@@ -212,8 +212,8 @@ class BamConfig(QuarterlyConfig):
         yield from super().warnings()
         for name, most in (("max_m", "firms"), ("max_z", "firms"), ("max_h", "banks")):
             if getattr(self, name) > getattr(self, most):
-                there = counted(getattr(self, most), most[:-1])
-                yield Conflict((name,), f"is more than the {there}: each is seen once")
+                available = counted(getattr(self, most), most[:-1])
+                yield Conflict((name,), f"is more than the {available}: each is seen once")
         for name, why in self.idle():
             if getattr(self, name) != type(self).model_fields[name].default:
                 yield Conflict((name,), f"has no effect {why}")

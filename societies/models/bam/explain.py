@@ -189,8 +189,8 @@ def _require_there(config: BamConfig, firm: int, quarter: int | None, economy: i
     first, count = config.first_economy, config.replicates
     if not first <= economy < first + count:
         last = first + count - 1
-        there = f"economies are {first} to {last}" if count > 1 else f"only economy is {first}"
-        raise ConfigError(f"{option('economy', economy)}: the configuration's {there}")
+        available = f"economies are {first} to {last}" if count > 1 else f"only economy is {first}"
+        raise ConfigError(f"{option('economy', economy)}: the configuration's {available}")
 
 
 def _never(firm: int, economy: int, begin: int, last: int, quarters: int) -> str:

@@ -97,8 +97,8 @@ def figure(results: Any, *, economy: int = 0, first: int = 0) -> Any:
 
 def _curve(axes: Any, x: Any, y: Any, across: str, up: str, name: str) -> None:
     """Draw points with their least-squares line and correlation."""
-    there = np.isfinite(x) & np.isfinite(y)
-    x, y = x[there], y[there]
+    finite = np.isfinite(x) & np.isfinite(y)
+    x, y = x[finite], y[finite]
     axes.scatter(x, y, s=5, color=GREY)
     title = name
     if len(x) > 2 and x.std() > 0 and y.std() > 0:

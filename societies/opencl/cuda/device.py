@@ -103,10 +103,10 @@ def cuda_device(spec: str = NAME) -> CudaDevice:
     """
     _, _, number = spec.partition(":")
     count = gpus()
-    there = ", ".join(f"{NAME}:{ordinal}" for ordinal in range(count))
+    available = ", ".join(f"{NAME}:{ordinal}" for ordinal in range(count))
     ordinal = whole_number(number or "0")
     if ordinal is None or ordinal >= count:
-        raise DeviceError(f"device {shortened(spec)}: no such device; available: {there}")
+        raise DeviceError(f"device {shortened(spec)}: no such device; available: {available}")
     return CudaDevice(cupy(), ordinal)
 
 

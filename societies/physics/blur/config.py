@@ -192,8 +192,8 @@ class BlurConfig(WorkloadConfig):
             message = "gaussian needs a pixel everywhere; available is for neighbours and box"
             yield Conflict(("border",), message, (("kind",),))
         if self.arithmetic is not None and self.arithmetic not in ARITHMETICS[kind]:
-            there = " or ".join(ARITHMETICS[kind])
-            message = f"{kind} has no arithmetic {self.arithmetic}; choose {there}"
+            available = " or ".join(ARITHMETICS[kind])
+            message = f"{kind} has no arithmetic {self.arithmetic}; choose {available}"
             yield Conflict(("arithmetic",), message, (("kind",),))
         if kind == "box" and self.stored_as == "bytes" and self.window > LARGEST_BOX:
             message = f"a box of bytes has a radius of {LARGEST_BOX} at most; set arithmetic: float"

@@ -285,15 +285,15 @@ def _alike(
     return (f"{path}:{line}: {name} {numbers[0][0]:g} is taken for the unit of mass",)
 
 
-def _count(path: str, number: int, line: str, there: int) -> None:
+def _count(path: str, number: int, line: str, following: int) -> None:
     count = whole_number(line)
     if count is None:
         said = shortened(line.strip()) or "an empty line"
         raise ConfigError(f"{path}:{number}: expected the number of atoms, got {said}")
     if not count:
         raise ConfigError(f"{path}:{number}: there are no atoms")
-    if count != there:
-        raise ConfigError(f"{path}:{number}: {count} atoms are announced, {there} follow")
+    if count != following:
+        raise ConfigError(f"{path}:{number}: {count} atoms are announced, {following} follow")
 
 
 def _cube(path: str, number: int, sides: NDArray[np.float64]) -> tuple[float, tuple[str, ...]]:

@@ -143,7 +143,7 @@ class MolecularDynamicsConfig(WorkloadConfig):
 
     def parameters(self) -> Parameters:
         """Return the parameters that the reference takes."""
-        there, atoms = self.from_file, self.number_of_atoms
+        stored, atoms = self.from_file, self.number_of_atoms
         p = parameters_of(
             Parameters,
             self,
@@ -151,8 +151,8 @@ class MolecularDynamicsConfig(WorkloadConfig):
             degrees=3 * atoms - (3 if self.degrees == "3N-3" else 0),
             rescaled=self.equilibrate if self.thermostat == "rescale" else 0,
             cells_of_lattice=self.cells,
-            positions=None if there is None else there.positions,
-            speeds=None if there is None else there.velocities,
+            positions=None if stored is None else stored.positions,
+            speeds=None if stored is None else stored.velocities,
             stream_base=stream_base(self.seed),
             variant="list" if self.variant == "auto" else self.variant,
             series_every=self.record.series,
@@ -169,11 +169,11 @@ class MolecularDynamicsConfig(WorkloadConfig):
         if self.tail and self.form != "plain":
             yield Conflict(("tail",), f"belongs to form: plain, not {self.form}", (("form",),))
         try:
-            there = self.from_file
+            stored = self.from_file
         except ConfigError as error:
             yield Conflict(("atoms",), str(error))
             return
-        yield from self._velocities(there)
+        yield from self._velocities(stored)
         atoms, length = self.number_of_atoms, self.length
         size = ("atoms",) if self.atoms else ("cells",)
         needs: tuple[tuple[str, ...], ...] = (("cells",), ("density",), ("atoms",), ("cutoff",))
@@ -206,9 +206,9 @@ class MolecularDynamicsConfig(WorkloadConfig):
         streams = (self.first_box + self.replicates) * atoms
         yield from stream_conflicts(self, streams, ("replicates", "first_box"), needs=needs)
 
-    def _velocities(self, there: Atoms | None) -> Iterator[Conflict]:
-        if self.velocities == "file" and (there is None or there.velocities is None):
-            message = "the file of atoms has none" if there else "there is no file of atoms"
+    def _velocities(self, stored: Atoms | None) -> Iterator[Conflict]:
+        if self.velocities == "file" and (stored is None or stored.velocities is None):
+            message = "the file of atoms has none" if stored else "there is no file of atoms"
             yield Conflict(("velocities",), message, (("atoms",),))
         if self.velocities == "zero" and self.thermostat == "rescale" and self.equilibrate:
             yield Conflict(
@@ -230,10 +230,10 @@ class MolecularDynamicsConfig(WorkloadConfig):
         for name in ("cells", "density"):
             if self.atoms is not None and name in self.given:
                 yield Conflict((name,), "has no effect: the file of atoms says it")
-        there = self.from_file
-        for remark in there.remarks if there else ():
+        stored = self.from_file
+        for remark in stored.remarks if stored else ():
             yield Conflict(("atoms",), remark)
-        if there and there.velocities is not None and self.velocities != "file":
+        if stored and stored.velocities is not None and self.velocities != "file":
             message = f"{self.velocities}; those of the file of atoms are not used"
             yield Conflict(("velocities",), message)
         if self.thermostat == "none" and "equilibrate" in self.given:

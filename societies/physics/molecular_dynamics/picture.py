@@ -47,8 +47,8 @@ def picture(
     (row, column, 4) uint8
     """
     scale = FILLS * SIDE / (math.sqrt(3.0) * length)
-    there = np.isfinite(x).all(axis=1)
-    x, speeds = x[there], speeds[there]
+    finite = np.isfinite(x).all(axis=1)
+    x, speeds = x[finite], speeds[finite]
     radius = BALL * scale
     if len(x):
         radius = min(radius, math.sqrt(MOST_STAMPED / (math.pi * len(x))))

@@ -232,16 +232,16 @@ def _parts(unit: Reals, replicates: int) -> list[Reals]:
 
 def _runs(own: Calibration, simulate: Simulator, known: Trials, first: int, unit: Reals) -> Reals:
     """Return the statistics of some trials, from the file as far as it has them."""
-    there = max(0, min(len(known) - first, len(unit)))
-    if not np.array_equal(known.unit[first : first + there], unit[:there]):
+    computed = max(0, min(len(known) - first, len(unit)))
+    if not np.array_equal(known.unit[first : first + computed], unit[:computed]):
         raise OutputError(
             "the file has other trials than this calibration asks for: another version of NumPy "
             f"or SciPy may draw others; begin again with {option('overwrite', True)}"
         )
-    parts = [known.runs[first : first + there]]
-    if there < len(unit):
-        numbers = own.numbers(first + there, len(unit) - there)
-        parts.append(simulate.runs(own.values(unit[there:]), numbers))
+    parts = [known.runs[first : first + computed]]
+    if computed < len(unit):
+        numbers = own.numbers(first + computed, len(unit) - computed)
+        parts.append(simulate.runs(own.values(unit[computed:]), numbers))
     return np.concatenate(parts)
 
 

@@ -198,14 +198,14 @@ def surrogate(
     y = (yield x).distance
     trace = [float(y.min())]
     for _ in range(rounds):
-        there = np.isfinite(y)
-        if there.sum() < dims + 2:
+        finite = np.isfinite(y)
+        if finite.sum() < dims + 2:
             new = random.random((batch, dims))
         else:
-            known = np.log1p(y[there])
-            coords = {name: ("run", x[there][:, i]) for i, name in enumerate(names)}
+            known = np.log1p(y[finite])
+            coords = {name: ("run", x[finite][:, i]) for i, name in enumerate(names)}
             process = emulator(xr.DataArray(known, coords, ("run",), "distance"), names, restarts=1)
-            best = x[np.argmin(np.where(there, y, np.inf))]
+            best = x[np.argmin(np.where(finite, y, np.inf))]
             near = _reflected(best + 0.1 * random.normal(size=(500, dims)))
             candidates = np.concatenate([random.random((1500, dims)), near])
             said = process.predict(dict(zip(names, candidates.T, strict=True)))

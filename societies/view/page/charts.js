@@ -41,9 +41,9 @@ const columnsOf = (name) => {
 
 function drawCharts() {
   const names = allSeries();
-  const there = (list) => list.filter((one) => names.includes(one)), others = listed !== names.join();
-  if (others && chosen && chosen.length && !there(chosen).length) chosen = null; // a file of another workload
-  if (!chosen) chosen = newest.first.length ? there(newest.first) : names.slice(0, 6);
+  const available = (list) => list.filter((one) => names.includes(one)), others = listed !== names.join();
+  if (others && chosen && chosen.length && !available(chosen).length) chosen = null; // a file of another workload
+  if (!chosen) chosen = newest.first.length ? available(newest.first) : names.slice(0, 6);
   if (others) listSeries(names);
   for (const name of [...charts.keys()]) if (!chosen.includes(name)) removeChart(name);
   for (const name of chosen) if (names.includes(name)) drawChart(name);

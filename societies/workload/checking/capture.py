@@ -161,7 +161,7 @@ def _absent(
         return ConfigError(f"{option('time', time)}: {here} has {phase} {often}")
     name = phase.partition("(")[0].strip()
     same = dict.fromkeys(str(step) for step in steps if step.phase == name)
-    there = ", ".join(same or dict.fromkeys(step.phase for step in steps))
+    available = ", ".join(same or dict.fromkeys(step.phase for step in steps))
     others = sorted(islice(_ticks_with(setup, phase), 3))
     if others:
         ticks = workload.clock if len(others) == 1 else workload.clock_plural
@@ -169,5 +169,5 @@ def _absent(
     elif any(_is(step, phase) for step in workload.finish(setup.p)):
         hint = f"it comes after the last {workload.clock}: leave out {option('tick')}"
     else:
-        hint = f"{here} has: {there}" if there else f"{here} has no steps"
+        hint = f"{here} has: {available}" if available else f"{here} has no steps"
     return ConfigError(f"{option('phase', phase)}: {here} has no such step; {hint}")

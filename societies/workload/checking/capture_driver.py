@@ -95,8 +95,8 @@ def choose(found: list[tuple[str, Any]], asked: str | None, captured: dict[str, 
         for index, device in found:
             if asked == index or asked.lower() in name(device).lower():
                 return device
-        there = "; ".join(f"{index} {name(device)}" for index, device in found)
-        raise LookupError(f"no device {asked}; available: {there}")
+        available = "; ".join(f"{index} {name(device)}" for index, device in found)
+        raise LookupError(f"no device {asked}; available: {available}")
     real = [device for _, device in found if "oclgrind" not in name(device).lower()]
     if not real:
         raise LookupError("no OpenCL device found")

@@ -40,11 +40,11 @@ def first_difference(
     clock: str, tick: int, phase: str, found: State, expected: State
 ) -> Difference | None:
     """Return the first element in which two states differ, in the order of ``expected``."""
-    for name, there in expected.items():
-        here, bits = found[name], there.dtype.str.replace("f", "u")
-        differs = one_nan(here).view(bits) != one_nan(there).view(bits)
+    for name, wanted in expected.items():
+        got, bits = found[name], wanted.dtype.str.replace("f", "u")
+        differs = one_nan(got).view(bits) != one_nan(wanted).view(bits)
         for index in map(tuple, np.argwhere(differs).tolist()):
-            values = here[index].item(), there[index].item()
+            values = got[index].item(), wanted[index].item()
             return Difference(clock, tick, phase, name, index, *values)
     return None
 
@@ -56,12 +56,12 @@ def first_different_event(
 
     The index is that of the copy, or those of copy, row of the copy and column.
     """
-    for name, there in expected.items():
-        here, what = found[name], f"events {name}"
-        if np.array_equal(here, there):
+    for name, wanted in expected.items():
+        got, what = found[name], f"events {name}"
+        if np.array_equal(got, wanted):
             continue
-        for copy in np.union1d(here[:, 0], there[:, 0]).tolist():
-            ours, theirs = (rows[rows[:, 0] == copy, 1:] for rows in (here, there))
+        for copy in np.union1d(got[:, 0], wanted[:, 0]).tolist():
+            ours, theirs = (rows[rows[:, 0] == copy, 1:] for rows in (got, wanted))
             counts = len(ours), len(theirs)
             if counts[0] != counts[1]:
                 return Difference(clock, tick, phase, f"{what}, number of rows", (copy,), *counts)

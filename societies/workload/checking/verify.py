@@ -248,13 +248,13 @@ class Comparison:
             self.engine.step(step, tick)
             after = self.engine.state()
             found = self.first_difference(tick, str(step), after, self.reference.state())
-            here, there = self.engine.events(), self.reference.events()
-            found = found or first_different_event(self.clock, tick, str(step), here, there)
+            got, wanted = self.engine.events(), self.reference.events()
+            found = found or first_different_event(self.clock, tick, str(step), got, wanted)
             if found is not None:
                 return found
-            more = {name: len(own) - rows.get(name, 0) for name, own in here.items()}
+            more = {name: len(own) - rows.get(name, 0) for name, own in got.items()}
             self._note(self.workload.part(step, tick), before, after, more)
-            before, rows = after, {name: len(own) for name, own in here.items()}
+            before, rows = after, {name: len(own) for name, own in got.items()}
         return None
 
     def first_difference(

@@ -66,8 +66,8 @@ def parameters_of(kind: type[T], config: Any, **others: Any) -> T:
     others : values of other attributes; attributes found in neither have their defaults
     """
     names = {one.name for one in fields(kind) if one.init} - set(others)  # type: ignore[arg-type]
-    there = {*type(config).model_fields, *_properties(type(config))}
-    return kind(**{name: getattr(config, name) for name in names & there}, **others)
+    known = {*type(config).model_fields, *_properties(type(config))}
+    return kind(**{name: getattr(config, name) for name in names & known}, **others)
 
 
 def _properties(kind: type[Any]) -> set[str]:

@@ -21,9 +21,9 @@ Reals = NDArray[np.float64]
 
 def mean(values: Reals) -> Reals:
     """Return the mean over copies, (...) for (copy, ...), without missing values."""
-    there = ~np.isnan(values)
+    present = ~np.isnan(values)
     with np.errstate(invalid="ignore"):
-        found: Reals = np.where(there, values, 0.0).sum(0) / there.sum(0)
+        found: Reals = np.where(present, values, 0.0).sum(0) / present.sum(0)
     return found
 
 
@@ -46,12 +46,12 @@ def ends_of_mean(
     """
     count, shape = len(values), values.shape[1:]
     flat = np.asarray(values, float).reshape(count, -1)
-    there: NDArray[Any] = ~np.isnan(flat)
-    filled = np.where(there, flat, 0.0)
+    present: NDArray[Any] = ~np.isnan(flat)
+    filled = np.where(present, flat, 0.0)
     if pasts is not None:
-        filled, there = (sums_by_past(one, pasts) for one in (filled, there))
-        count = len(there)
-    everywhere = pasts is None and bool(there.all())
+        filled, present = (sums_by_past(one, pasts) for one in (filled, present))
+        count = len(present)
+    everywhere = pasts is None and bool(present.all())
     # weights: how often each copy is in each sample, so one product gives the means of all samples
     drawn = np.random.default_rng(seed).integers(0, count, (resamples, count))
     weights = np.zeros((resamples, count))
@@ -60,11 +60,11 @@ def ends_of_mean(
     step = max(1, _BYTES_AT_ONCE // (8 * resamples))
     for first in range(0, flat.shape[1] if count > 1 else 0, step):
         part = slice(first, first + step)
-        some = np.flatnonzero((there[:, part] > 0).sum(0) > 1)
+        some = np.flatnonzero((present[:, part] > 0).sum(0) > 1)
         percentiles = [(1 - level) / 2, (1 + level) / 2]
         with np.errstate(invalid="ignore", over="ignore"):  # infinite means have no interval
             means = weights @ filled[:, part]
-            means = means / (count if everywhere else weights @ there[:, part])
+            means = means / (count if everywhere else weights @ present[:, part])
             ends[:, first + some] = np.nanquantile(means[:, some], percentiles, axis=0)
     return ends.reshape(2, *shape)
 
@@ -112,9 +112,9 @@ def thinned(ticks: NDArray[Any], values: Reals, most: int) -> tuple[Reals, Reals
     if each == 1:
         return np.asarray(ticks, float), values, 1
     starts = np.arange(0, len(ticks), each)
-    there = ~np.isnan(values)
+    present = ~np.isnan(values)
     with np.errstate(invalid="ignore"):
-        sums = np.add.reduceat(np.where(there, values, 0.0), starts, axis=-1)
-        means = sums / np.add.reduceat(there.astype(float), starts, axis=-1)
+        sums = np.add.reduceat(np.where(present, values, 0.0), starts, axis=-1)
+        means = sums / np.add.reduceat(present.astype(float), starts, axis=-1)
     counts = np.diff([*starts, len(ticks)])
     return np.add.reduceat(np.asarray(ticks, float), starts) / counts, means, each

@@ -154,12 +154,12 @@ def series_of(results: xr.Dataset, dims: Collection[str]) -> list[str]:
     ]
 
 
-def others(drawn: Sequence[str], there: Sequence[str]) -> str:
+def others(drawn: Sequence[str], names: Sequence[str]) -> str:
     """Return a text on the series that a figure does not show, "" if it shows all."""
-    unseen = [name for name in there if name not in drawn]
+    unseen = [name for name in names if name not in drawn]
     if not unseen:
         return ""
-    return f"{len(drawn)} of {len(there)} series; others by name: {option('variables', unseen[0])}"
+    return f"{len(drawn)} of {len(names)} series; others by name: {option('variables', unseen[0])}"
 
 
 def panels_of(results: xr.Dataset) -> list[Panel]:
@@ -231,9 +231,9 @@ def panels_figure(
         title(results, who), x=0.01, ha="left", fontsize=12.5, color=INK, fontweight="normal"
     )
     legend(figure, results.sizes[copies], copies, shown)
-    there = series_of(results, (clock, copies))
-    if len(there) > MOST_PANELS and [one.variable for one in panels] == there[:MOST_PANELS]:
-        leave_out(figure, others(there[:MOST_PANELS], there))
+    series = series_of(results, (clock, copies))
+    if len(series) > MOST_PANELS and [one.variable for one in panels] == series[:MOST_PANELS]:
+        leave_out(figure, others(series[:MOST_PANELS], series))
     if shown == INTERVAL and (said := of_pasts(results)):
         leave_out(figure, said)
     small_print(figure, results, marks)
@@ -583,9 +583,9 @@ def clock_and_copies(results: xr.Dataset) -> tuple[str, str]:
 def require_copy(results: xr.Dataset, place: int) -> None:
     """Raise ConfigError unless a file has a copy with this index, counted from 0."""
     _, copies = clock_and_copies(results)
-    there = results.sizes[copies]
-    if not 0 <= place < there:
-        raise ConfigError(f"{option(copies, place)}: the {plural(copies)} are 0 to {there - 1}")
+    count = results.sizes[copies]
+    if not 0 <= place < count:
+        raise ConfigError(f"{option(copies, place)}: the {plural(copies)} are 0 to {count - 1}")
 
 
 def drawable(results: xr.Dataset, name: str, *dims: str) -> xr.DataArray:
@@ -602,9 +602,9 @@ def drawable(results: xr.Dataset, name: str, *dims: str) -> xr.DataArray:
         raise OutputError(f"has no variable '{name}', so it cannot be drawn")
     array = results[name]
     if sorted(map(str, array.dims)) != sorted(dims):
-        there = ", ".join(words(dim) for dim in array.dims) or "none"
+        own = ", ".join(words(dim) for dim in array.dims) or "none"
         raise OutputError(
-            f"'{name}' has the dimensions {there}, not {', '.join(dims)}, so it cannot be drawn"
+            f"'{name}' has the dimensions {own}, not {', '.join(dims)}, so it cannot be drawn"
         )
     if array.dtype.kind not in _NUMBERS:
         raise OutputError(f"'{name}' does not hold numbers, so it cannot be drawn")

@@ -208,8 +208,8 @@ class Simulation:
 
     def _can_wait(self, end: int, last: int, ended: int | None) -> bool:
         """Return True if the block up to ``end`` may be written after the engine has gone on."""
-        there = end == last or end in self._pauses or ended is not None
-        return not there and not self.workload.timed
+        must_write = end == last or end in self._pauses or ended is not None
+        return not must_write and not self.workload.timed
 
     def _enough_waits(self) -> bool:
         """Return True if the waiting blocks are to be written now, during the next block."""

@@ -111,8 +111,8 @@ def parent_of(setup: Setup[Any, Any], path: Path, tick: int | None) -> Iterator[
         but += (FAN, "replicates", f"first_{workload.copies}") if futures else ()
         require_origin(path, layout.attributes, setup, but, "branch off it", "this branch")
         _require_same_past(path, layout.attributes, config, tick, clock)
-        begin, state, there = _begin(setup, path, tick, disk, seal, layout, futures)
-        yield Parent(path, tick, begin, state, there, disk, layout, futures)
+        begin, state, checkpoints_of = _begin(setup, path, tick, disk, seal, layout, futures)
+        yield Parent(path, tick, begin, state, checkpoints_of, disk, layout, futures)
 
 
 def _begin(
@@ -129,11 +129,11 @@ def _begin(
     The third result has the parent's checkpoints that will be copied, by tick. They are read now,
     because a parent that is still running may overwrite them.
     """
-    there, config = _configuration(layout.attributes), setup.config
-    here = config.model_dump(mode="json")
-    if _recorded_of(there) != _recorded_of(here) or lacking(layout, contents_of(setup)):
+    saved, config = _configuration(layout.attributes), setup.config
+    asked = config.model_dump(mode="json")
+    if _recorded_of(saved) != _recorded_of(asked) or lacking(layout, contents_of(setup)):
         return 0, None, {}  # the two files do not record the same
-    if _removals_of(there) != _removals_of(here):
+    if _removals_of(saved) != _removals_of(asked):
         return 0, None, {}  # removals are drawn before the first tick and are part of the state
     committed = min(checksums.commits(disk, seal).tick, tick)
     retained = [one for one in retained_ticks(config) if one <= committed]

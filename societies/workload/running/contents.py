@@ -36,10 +36,10 @@ def contents_of(setup: Setup[Any, Any]) -> Contents:
     return setup.workload.contents(setup) or SeriesAndDetail(setup)
 
 
-def lacking(there: ResultFile | Layout, contents: Contents) -> list[str]:
+def lacking(stored: ResultFile | Layout, contents: Contents) -> list[str]:
     """Return the variables and tables that a file of an earlier version of Societies lacks."""
     needed = [one.name for one in contents.variables()] + [one.name for one in contents.tables()]
-    return [name for name in needed if name not in {*there.variables, *there.tables}]
+    return [name for name in needed if name not in {*stored.variables, *stored.tables}]
 
 
 class SeriesInFile:

@@ -259,9 +259,9 @@ def keys_changed(config: Any, one: Any, key: str) -> list[str]:
         return [key]
     named = [own.name for own in config.groups]
     if groups[0] not in named:
-        there = f"; there are {', '.join(named)}" if named else "; the configuration has no groups"
+        known = f"; there are {', '.join(named)}" if named else "; the configuration has no groups"
         raise NotVarying(
-            f"there is no group {quoted(groups[0])}{suggestion(groups[0], named) or there}"
+            f"there is no group {quoted(groups[0])}{suggestion(groups[0], named) or known}"
         )
     return [f"groups.{named.index(one)}.{key}" for one in groups]
 

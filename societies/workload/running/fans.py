@@ -17,7 +17,7 @@ FAN = "fan"
 """Section with the tick and number of the futures of one past."""
 
 
-def futures_of(there: Mapping[str, Any], setup: Setup[Any, Any], path: Path, tick: int) -> int:
+def futures_of(saved: Mapping[str, Any], setup: Setup[Any, Any], path: Path, tick: int) -> int:
     """Return how many copies of a branch continue each copy of its parent; 0: it is no new fan.
 
     Raises
@@ -27,7 +27,7 @@ def futures_of(there: Mapping[str, Any], setup: Setup[Any, Any], path: Path, tic
     """
     here = setup.config.model_dump(mode="json")
     fan = here.get(FAN) or {}
-    if not fan.get("futures") or (there.get(FAN) or {}).get("futures"):
+    if not fan.get("futures") or (saved.get(FAN) or {}).get("futures"):
         return 0
     count, clock = fan["futures"], setup.workload.clock
     if fan[clock] != tick:
@@ -36,7 +36,7 @@ def futures_of(there: Mapping[str, Any], setup: Setup[Any, Any], path: Path, tic
             f"{clock} {tick}; name the same {clock} in both"
         )
     for name in ("replicates", f"first_{setup.workload.copies}"):
-        known = there.get(name, 1 if name == "replicates" else 0)
+        known = saved.get(name, 1 if name == "replicates" else 0)
         if here.get(name) != known * count:
             raise OutputError(
                 f"{path}: has {name} {known}, so a branch with {count} futures of each has {name} "

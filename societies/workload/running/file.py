@@ -116,17 +116,17 @@ def checkpoint_of(
             attributes = dict(file.attrs)
         committed = checksums.commits(disk, seal).tick
         found = checkpoints.latest(disk, seal.slots, committed, last)
-        there = list(checkpoints.ticks(disk, seal.slots, committed).values())
+        stored = list(checkpoints.ticks(disk, seal.slots, committed).values())
     clock, key = seal.clock, setup.workload.ticks_key
     require_origin(path, attributes, setup, (key, "record"), doing="what is computed from it")
     if found is not None:
         require_checkpoint(setup, path, *found[1:])
         return found[1:]
-    if last is not None and there:
-        which = f"that of {clock} {there[0]}"
-        if len(there) > 1:
-            listed = ", ".join(map(str, there[:-1]))
-            which = f"those of {plural(clock)} {listed} and {there[-1]}"
+    if last is not None and stored:
+        which = f"that of {clock} {stored[0]}"
+        if len(stored) > 1:
+            listed = ", ".join(map(str, stored[:-1]))
+            which = f"those of {plural(clock)} {listed} and {stored[-1]}"
         raise OutputError(
             f"{path}: has no checkpoint of {clock} {last} or before; it has {which}\n"
             f"go from {clock} 1, without {option('start')}; or make a file that ends with "

@@ -53,9 +53,9 @@ def with_table(config: Any, source: Any) -> Any:
             raise ConfigError(f"{table.name}: {plain_words(first)}") from None
     if config.replicates != table.rows:
         copy = chosen.copies
-        there, asked = counted(table.rows, "row"), counted(config.replicates, copy)
+        rows, asked = counted(table.rows, "row"), counted(config.replicates, copy)
         raise ConfigError(
-            f"{table.name}: has {there} for {asked} (replicates); each {copy} needs one\n"
+            f"{table.name}: has {rows} for {asked} (replicates); each {copy} needs one\n"
             "give both the same number"
             + (
                 f", such as {override(f'replicates={table.rows}')}"

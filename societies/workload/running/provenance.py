@@ -171,17 +171,17 @@ def require_origin(
     compare(path, attributes, sources_of(setup), git_commit(), doing)
 
 
-def _require_table(path: Path, there: Any, table: Any, going_on: str) -> None:
+def _require_table(path: Path, stored: Any, table: Any, going_on: str) -> None:
     """Raise OutputError unless a file was made with this table of parameters."""
     digest = None if table is None else table.sha256
-    if there == digest:
+    if stored == digest:
         return
-    if there is None or table is None:
-        one, other = ("without", "with") if there is None else ("with", "without")
+    if stored is None or table is None:
+        one, other = ("without", "with") if stored is None else ("with", "without")
         why = f"{one} a table of parameters, this is {other} one"
     else:
         why = "with another table of parameters: some keys or numbers differ"
-    how = f"without {option('table')}" if there is None else f"with its table ({option('table')})"
+    how = f"without {option('table')}" if stored is None else f"with its table ({option('table')})"
     raise OutputError(f"{path} was made {why}\n{going_on} {how}")
 
 

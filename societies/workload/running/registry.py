@@ -100,10 +100,10 @@ def workload_of_file(name: str) -> Workload[Any, Any]:
     found.require_class()
     entry = _entries().get(found.name)
     if entry is not None and not _is_in(entry, path):
-        there = entry.value.partition(":")[0]
+        package = entry.value.partition(":")[0]
         raise ConfigError(
             f"two models of one name: {name} has the workload '{found.name}', and so has the "
-            f"installed {there}; give yours another name"
+            f"installed {package}; give yours another name"
         )
     before = _GIVEN.get(found.name)
     if before is not None and before[0] != path:

@@ -77,13 +77,13 @@ def hashes_of(attributes: Mapping[str, Any]) -> dict[str, str] | None:
     return {row[0]: row[1] for row in rows if len(row) == 2}
 
 
-def changed(here: Mapping[str, str], there: Mapping[str, str]) -> list[str]:
+def changed(current: Mapping[str, str], stored: Mapping[str, str]) -> list[str]:
     """Return the sources that two lists of hashes share and that differ."""
-    return [name for name, digest in here.items() if there.get(name, digest) != digest]
+    return [name for name, digest in current.items() if stored.get(name, digest) != digest]
 
 
 def compare(
-    path: Path, attributes: Mapping[str, Any], here: Mapping[str, str], commit: str, doing: str
+    path: Path, attributes: Mapping[str, Any], current: Mapping[str, str], commit: str, doing: str
 ) -> None:
     """Warn if the rules have changed since a file was made, or if that cannot be determined.
 
@@ -101,15 +101,15 @@ def compare(
     """
     made = str(attributes.get("git_commit", "unknown"))
     commits = f"it is of commit {made[:12]}, this is {commit[:12]}"
-    there = hashes_of(attributes)
-    if there is None:
+    stored = hashes_of(attributes)
+    if stored is None:
         if made != commit or made == "unknown" or made.endswith("-modified"):
             _warn(
                 f"{path}: does not say by which rules it was made, so they cannot be compared "
                 f"({commits}); if a rule has changed since, {doing} mixes both"
             )
         return
-    if names := changed(here, there):
+    if names := changed(current, stored):
         more = len(names) - MOST_NAMED
         named = ", ".join(names[:MOST_NAMED]) + (f" and {more} more" if more > 0 else "")
         files = counted(len(names), "source file")

@@ -92,8 +92,8 @@ def _of_dataset(dataset: Any, copies: str, first: int) -> dict[str, NDArray[Any]
         )
     for name, one in dataset.data_vars.items():
         if copies not in one.dims:
-            there = ", ".join(map(str, one.dims)) or "none"
-            raise ConfigError(f"table: {name}: needs a dimension {copies}; it has {there}")
+            dims = ", ".join(map(str, one.dims)) or "none"
+            raise ConfigError(f"table: {name}: needs a dimension {copies}; it has {dims}")
     if copies in dataset.indexes:
         dataset = dataset.sortby(copies)
         labels = dataset[copies].values.tolist()

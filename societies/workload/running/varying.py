@@ -263,8 +263,8 @@ def _with(content: Any, path: Path, value: Any) -> Any:
 def _put(data: Any, path: Path, value: Any) -> None:
     """Set a value; sections on its path are copied first, because other data may share them."""
     for part, below in pairwise(path):
-        there = data[part] if isinstance(part, int) or part in data else None
-        inner = list(there) if isinstance(there, list | tuple) else dict(there or {})
+        old = data[part] if isinstance(part, int) or part in data else None
+        inner = list(old) if isinstance(old, list | tuple) else dict(old or {})
         assert isinstance(inner, list) == isinstance(below, int)
         data[part] = inner
         data = inner

@@ -130,13 +130,13 @@ class Fuzz:
         """Compare each board with itself as the other side sees it."""
         began, different = time.perf_counter(), 0
         for start in range(0, len(boards), AT_ONCE):
-            here = boards[start : start + AT_ONCE]
-            there = [(flipped(self.p, board), 1 - side) for board, side in here]
-            found, other = (self.found(some, 3, [3]) for some in (here, there))
+            positions = boards[start : start + AT_ONCE]
+            mirrored = [(flipped(self.p, board), 1 - side) for board, side in positions]
+            found, other = (self.found(some, 3, [3]) for some in (positions, mirrored))
             half = self.p.pits + 1
             shifted = np.where(other["pit"] < 0, other["pit"], (other["pit"] + half) % self.p.cells)
             wanted = {**other, "score": -other["score"], "pit": shifted}
-            different += self.compare("sides exchanged", here, (found, wanted))
+            different += self.compare("sides exchanged", positions, (found, wanted))
         self.noted("sides exchanged", "3", len(boards), 2 * len(boards), different, began)
 
     def with_each_other(self, boards, depth):

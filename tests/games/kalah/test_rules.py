@@ -53,11 +53,11 @@ def test_sides_are_alike(pits, empty_capture):
     p, generator = Parameters(pits=pits, empty_capture=empty_capture), random.Random(pits)
     for _ in range(30):
         board = random_board(generator, p, generator.randrange(1, 13 * pits))
-        here = minimax(p, board, TOP, 3)
-        there = minimax(p, flipped(p, board), BOTTOM, 3)
-        assert there.score == -here.score
-        assert there.pit == (here.pit - pits - 1 if here.pit >= 0 else here.pit)
-        assert (there.nodes, there.finished) == (here.nodes, here.finished)
+        top = minimax(p, board, TOP, 3)
+        bottom = minimax(p, flipped(p, board), BOTTOM, 3)
+        assert bottom.score == -top.score
+        assert bottom.pit == (top.pit - pits - 1 if top.pit >= 0 else top.pit)
+        assert (bottom.nodes, bottom.finished) == (top.nodes, top.finished)
 
 
 @pytest.mark.parametrize("pits", [1, 3, 6])

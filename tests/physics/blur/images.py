@@ -63,8 +63,8 @@ def sha256(array):
     return hashlib.sha256(np.ascontiguousarray(array).tobytes()).hexdigest()
 
 
-def same(here, there):
+def same(found, expected):
     """Assert that two states have the same bits."""
-    for name, array in here.items():
-        assert array.dtype == there[name].dtype and array.shape == there[name].shape
-        assert array.tobytes() == there[name].tobytes(), name
+    for name, array in found.items():
+        assert array.dtype == expected[name].dtype and array.shape == expected[name].shape
+        assert array.tobytes() == expected[name].tobytes(), name

@@ -334,17 +334,17 @@ def test_frames_of_a_kind_without_them_become_png(tmp_path):
 
 @pytest.mark.parametrize("ending", ["png", "bmp", "jpg", "tif", "webp", "gif"])
 def test_pictures_of_others_are_not_replaced(tmp_path, ending):
-    image, there = tmp_path / f"a.{ending}", tmp_path / f"a-blurred.{ending}"
+    image, existing = tmp_path / f"a.{ending}", tmp_path / f"a-blurred.{ending}"
     Image.fromarray(COLOURS).save(image)
-    Image.fromarray(GREY).save(there)
-    before = there.read_bytes()
+    Image.fromarray(GREY).save(existing)
+    before = existing.read_bytes()
     for overwrite in (False, True):
         config, out = config_of(image=str(image)), tmp_path / "run.h5"
         with pytest.raises(OutputError, match="it is not known that Societies wrote it") as refusal:
             societies.run(config, device="reference", out=out, overwrite=overwrite)
         assert str(refusal.value).endswith(f"override out=NAME.{ending}")
-        assert there.read_bytes() == before
-        assert sorted(tmp_path.iterdir()) == sorted([image, there])
+        assert existing.read_bytes() == before
+        assert sorted(tmp_path.iterdir()) == sorted([image, existing])
     (warning,) = societies.plan(config, device="reference", out=out).warnings
     assert warning == "; ".join(str(refusal.value).split("\n"))
     report = societies.run(
@@ -352,7 +352,7 @@ def test_pictures_of_others_are_not_replaced(tmp_path, ending):
         device="reference",
         out=out,
     )
-    assert report.path == out and there.read_bytes() == before
+    assert report.path == out and existing.read_bytes() == before
     # the warning is given also where the results will be replaced
     assert societies.plan(config, device="reference", out=out).warnings == (warning,)
 

@@ -57,9 +57,9 @@ def sha256(array):
     return hashlib.sha256(np.ascontiguousarray(array).tobytes()).hexdigest()
 
 
-def same(here, there):
+def same(found, expected):
     """Assert that two arrays have the same bits, whatever NaN they hold."""
-    assert here.dtype == there.dtype and here.shape == there.shape
-    bits = np.uint32 if here.dtype == np.float32 else np.uint64
-    equal = (here.view(bits) == there.view(bits)) | (np.isnan(here) & np.isnan(there))
+    assert found.dtype == expected.dtype and found.shape == expected.shape
+    bits = np.uint32 if found.dtype == np.float32 else np.uint64
+    equal = (found.view(bits) == expected.view(bits)) | (np.isnan(found) & np.isnan(expected))
     assert equal.all(), np.argwhere(~equal)[:3].tolist()

@@ -57,11 +57,11 @@ def test_odd_sizes_and_several_products(device, form):
     """Also more steps than a panel keeps in the cache, and sides that are multiples of nothing."""
     for shape in SHAPES:
         p = sized("x".join(map(str, shape)), seed=7)
-        here, there = (
+        own, reference = (
             engine_of(one, on, copies=2) for one, on in ((of_form(p, form), device), (p, None))
         )
         for name in ("A", "B", "C"):
-            same(here.state()[name], there.state()[name])
+            same(own.state()[name], reference.state()[name])
 
 
 @pytest.mark.parametrize("groups", [1, matmul.GROUPS])

@@ -93,9 +93,9 @@ def after(p, steps, device=None, **more):
     return made.state()
 
 
-def different(here, there):
+def different(found, expected):
     """Return the names of arrays that differ in a bit."""
-    return [name for name in here if here[name].tobytes() != there[name].tobytes()]
+    return [name for name in found if found[name].tobytes() != expected[name].tobytes()]
 
 
 def digest(array):

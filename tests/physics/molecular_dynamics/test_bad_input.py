@@ -110,10 +110,10 @@ def test_an_exported_file_is_a_start(tmp_path):
     for name, ticks in {"last.xyz": "4", "trajectory.xyz": None}.items():
         (path,) = export(tmp_path / "gas.h5", "xyz", tmp_path / name, ticks=ticks)
         assert path.read_text().count("Lattice") == (2 if ticks is None else 1)
-        there = read_atoms(str(path))
-        assert there.length == config.length
-        assert (there.positions.astype(np.float32) == results.x.values[0]).all()
-        assert (there.velocities.astype(np.float32) == results.v.values[0]).all()
+        start = read_atoms(str(path))
+        assert start.length == config.length
+        assert (start.positions.astype(np.float32) == results.x.values[0]).all()
+        assert (start.velocities.astype(np.float32) == results.v.values[0]).all()
     settings = {"atoms": str(path), "velocities": "file", "cutoff": 2.0, "steps": 2}
     again = config_from_dict({"workload": "molecular_dynamics", **settings})
     assert again.parameters().atoms == 108

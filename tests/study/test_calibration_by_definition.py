@@ -178,10 +178,10 @@ def test_replicates_need_random_draws():
 
 
 def test_the_model_of_a_calibration():
-    found = calibration(replicates=2).simulator("cpu", 3, "there")
+    found = calibration(replicates=2).simulator("cpu", 3, "threads")
     assert isinstance(found, Simulator)
     assert (found.keys, found.replicates) == (tuple(PRIORS), 2)
-    assert (found.device, found.workers, found.scheduler) == ("cpu", 3, "there")
+    assert (found.device, found.workers, found.scheduler) == ("cpu", 3, "threads")
     never = calibration(targets={"a": {"of": "gini", "ticks": "9000:9001", "target": 0}})
     with pytest.raises(ConfigError, match="ticks 9000:9001"):
         never.simulator("cpu", 0, "")

@@ -131,10 +131,10 @@ def test_matrices_that_are_none_are_refused(tmp_path):
     refused("No such file", a=str(tmp_path / "nowhere.npy"))
     refused("expected one of random, identity, ones", a="")
     with h5py.File(tmp_path / "x.h5", "w") as file:
-        file["there"] = numbers
+        file["numbers"] = numbers
         file["texts"] = np.array([[b"a"] * 3] * 2)
     at = tmp_path / "x.h5"
-    refused("has no dataset here; it has: texts, there", a=f"{at}:here")
+    refused("has no dataset sums; it has: numbers, texts", a=f"{at}:sums")
     with h5py.File(at, "a") as file:
         file["group/inside"] = numbers
     refused("has a group group, no dataset; it has: group/inside, texts", a=f"{at}:group")

@@ -137,8 +137,8 @@ def test_matrices_that_are_none_are_refused(tmp_path):
     refused("has no dataset sums; it has: numbers, texts", a=f"{at}:sums")
     with h5py.File(at, "a") as file:
         file["group/inside"] = numbers
-    refused("has a group group, no dataset; it has: group/inside, texts", a=f"{at}:group")
-    refused("has no dataset inside; it has: group/inside, texts", a=f"{at}:inside")
+    refused("has a group group, no dataset; it has: group/inside, numbers, texts", a=f"{at}:group")
+    refused("has no dataset inside; it has: group/inside, numbers, texts", a=f"{at}:inside")
     refused("names no dataset", a=str(at))
     with h5py.File(at, "a") as file:
         file.update({f"many/{number:02}": numbers for number in range(30)})

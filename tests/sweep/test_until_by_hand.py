@@ -177,7 +177,8 @@ def test_a_study_whose_runs_all_fail_does_not_grow(monkeypatch, tmp_path):
 
 
 @pytest.mark.parametrize(
-    ("existing", "resume", "count"), [(33, True, 33), (5, True, 20), (33, False, 20), (None, True, 20)]
+    ("existing", "resume", "count"),
+    [(33, True, 33), (5, True, 20), (33, False, 20), (None, True, 20)],
 )
 def test_a_study_continues_with_the_replicates_that_it_has(
     existing, resume, count, study, monkeypatch, tmp_path

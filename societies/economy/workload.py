@@ -12,20 +12,18 @@ from typing import TYPE_CHECKING, Any
 
 from societies.economy.config import EconomyConfig
 from societies.errors import ConfigError, option
-from societies.workload import Block, Events, Field, Phase, Series, Setup, Source, Step, Workload
+from societies.workload import Block, Events, Series, Setup, Source, Step, Workload
+from societies.workload.declare.naming import imported
 from societies.workload.declare.optional import in_form, require_form
 from societies.workload.declare.scene import Scene
 
 if TYPE_CHECKING:
     import xarray as xr
-    from numpy.typing import ArrayLike, NDArray
+    from numpy.typing import NDArray
 
     from reference_py.economy.parameters import Parameters
-    from societies.economy.report import EconomyReport
-    from societies.economy.results import DayRecorder
     from societies.opencl import Device
     from societies.rule import Rule
-    from societies.workload.declare.optional import Count
 
 MODEL_VERSION = "1"
 """Changes when, and only when, results change; see CHANGELOG, "Results change"."""
@@ -44,6 +42,18 @@ class Economy(Workload[EconomyConfig, "Parameters"]):
     clock, copies, work = "day", "society", "agent-day"
     step_arguments = ("market_round", "device_type")
     numbered = True
+    contents_class = "societies.economy.results:DayRecorder"
+    report_class = "societies.economy.report:EconomyReport"
+
+    sizes = imported("societies.economy.state:sizes")
+    fields = imported("societies.economy.state:state_fields")
+    phases = imported("societies.economy.phases:phases")
+    reference = imported("societies.economy.phases:reference")
+    counts = imported("societies.economy.coverage:counted_quantities")
+    part = imported("societies.economy.coverage:part")
+    limits = imported("societies.economy.limits:limits")
+    seconds = imported("societies.economy.duration:seconds")
+    watched = imported("societies.economy.scene:watched")
 
     def parameters(self, config: EconomyConfig) -> Parameters:
         """Return the parameters of a configuration's societies: numbers and tables."""
@@ -86,18 +96,6 @@ class Economy(Workload[EconomyConfig, "Parameters"]):
 
         return RULES
 
-    def sizes(self, p: Parameters) -> dict[str, int]:
-        """Return the length of every dimension."""
-        from societies.economy.state import sizes
-
-        return sizes(p)
-
-    def fields(self, p: Parameters) -> Mapping[str, Field]:
-        """Return the arrays of a society with these parameters."""
-        from societies.economy.state import state_fields
-
-        return state_fields(p)
-
     def events(self, p: Parameters) -> Mapping[str, Events]:
         """Return the list of inventions: day, inventor, device_type, resource, components.
 
@@ -109,12 +107,6 @@ class Economy(Workload[EconomyConfig, "Parameters"]):
 
         most = min(p.agents, TYPES * p.resources)
         return {"inventions": Events(4 + p.component_slots, most)}
-
-    def phases(self, p: Parameters, copies: int) -> Mapping[str, Phase]:
-        """Return the table of phases."""
-        from societies.economy.phases import phases
-
-        return phases(p, copies)
 
     def schedule(
         self, p: Parameters, tick: int, seen: Mapping[str, NDArray[Any]]
@@ -137,18 +129,6 @@ class Economy(Workload[EconomyConfig, "Parameters"]):
 
         arguments = {**source.constant_tables(p), **source.loop_bounds(p)}
         return Source(source.macros(p), source.header(p), arguments)
-
-    def reference(self, p: Parameters) -> Mapping[str, Callable[..., None]]:
-        """Return the functions of the reference."""
-        from societies.economy.phases import reference
-
-        return reference(p)
-
-    def contents(self, setup: Setup[Any, Any]) -> DayRecorder:
-        """Return the layout of the result file."""
-        from societies.economy.results import DayRecorder
-
-        return DayRecorder(setup)
 
     def work_items(self, p: Parameters, copies: int, device: Any) -> int:
         """Return one work-item for each resource, in whole warps.
@@ -183,18 +163,6 @@ class Economy(Workload[EconomyConfig, "Parameters"]):
                 "raise utility.min_marginal; what was done before is in the file"
             )
 
-    def counts(self, p: Parameters) -> Mapping[str, Count]:
-        """Return the counts that show whether a run tried the rules of the economy."""
-        from societies.economy.coverage import counted_quantities
-
-        return counted_quantities(p)
-
-    def part(self, step: Step, tick: int) -> str:
-        """Return the name of the phase with its type of device; all rounds have the same name."""
-        from societies.economy.coverage import part
-
-        return part(step, tick)
-
     def series(self, p: Parameters) -> Mapping[str, Series]:
         """Return the statistics of a day."""
         from societies.economy.series import series_table
@@ -208,18 +176,6 @@ class Economy(Workload[EconomyConfig, "Parameters"]):
         from societies.economy.series import entries
 
         return entries(p.devices is not None, p.groups)
-
-    def limits(self, p: Parameters, tick: int) -> Mapping[str, ArrayLike]:
-        """Return the named limits of fields for the evening of a day."""
-        from societies.economy.limits import limits
-
-        return limits(p, tick)
-
-    def seconds(self, config: EconomyConfig, device: Device | None) -> float:
-        """Return the estimated duration of a run."""
-        from societies.economy.duration import seconds
-
-        return seconds(config, device)
 
     def plan_rows(self, config: EconomyConfig, p: Parameters) -> list[tuple[str, str]]:
         """Return the rows about sizes, groups and tables for the plan of a run."""
@@ -237,12 +193,6 @@ class Economy(Workload[EconomyConfig, "Parameters"]):
 
         return scene(p, self.fields(p), self.series(p))
 
-    def watched(self, config: EconomyConfig) -> EconomyConfig:
-        """Return the configuration with the trades of each day, if they fit a page."""
-        from societies.economy.scene import watched
-
-        return watched(config)
-
     def headlines(self) -> Sequence[str]:
         """Return the variables of the closing table."""
         return ("units_extracted", "units_held", "units_traded", "utility", "gini")
@@ -252,12 +202,6 @@ class Economy(Workload[EconomyConfig, "Parameters"]):
         from societies.economy.series import WITHOUT_POLICIES
 
         return WITHOUT_POLICIES
-
-    def report(self, config: EconomyConfig, **facts: Any) -> EconomyReport:
-        """Return a report in days and agents."""
-        from societies.economy.report import EconomyReport
-
-        return EconomyReport(self, config, **facts)
 
     def trace(
         self,

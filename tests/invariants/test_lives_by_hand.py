@@ -14,6 +14,7 @@ from reference_py.economy.devices import SOURCES
 from societies import config_from_dict
 from societies.economy import scene
 from societies.economy.explain import life as life_module
+from societies.economy.explain import trace as trace_module
 from societies.economy.explain.agent_day import _recorder
 from societies.economy.explain.agent_life import PARTS, Life
 from societies.economy.explain.events import reason_text, worded_of_resources
@@ -128,10 +129,10 @@ def test_a_life_from_a_file_begins_at_the_last_checkpoint_before_it(monkeypatch,
         seen.append((str(path), day))
         return begin, {}
 
-    monkeypatch.setattr(life_module, "checkpoint_of", checkpoint_of)
-    monkeypatch.setattr(life_module, "state_of_one", lambda state, place: {"of": place})
-    monkeypatch.setattr(life_module, "ReferenceEngine", lambda *_, first: engine)
-    monkeypatch.setattr(life_module, "run_days", lambda engine, first, last, *_: seen.append(last))
+    monkeypatch.setattr(trace_module, "checkpoint_of", checkpoint_of)
+    monkeypatch.setattr(trace_module, "state_of_one", lambda state, place: {"of": place})
+    monkeypatch.setattr(trace_module, "ReferenceEngine", lambda *_, first: engine)
+    monkeypatch.setattr(trace_module, "run_days", lambda engine, first, last, *_: seen.append(last))
     monkeypatch.setattr(life_module, "_live", lambda *_, known, progress: seen.append(known))
     engine = Mock()
     config = config_from_dict({"workload": "economy", "days": 9, "replicates": 3})

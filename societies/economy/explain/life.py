@@ -19,15 +19,13 @@ from reference_py.economy.devices import SOURCES
 from reference_py.economy.parameters import Parameters
 from societies.economy.config import EconomyConfig
 from societies.economy.explain.agent_life import Day, Dealt, Life, Swapped
-from societies.economy.explain.replay import parameters_of_one, state_of_one
-from societies.economy.explain.trace import require_there, run_days
+from societies.economy.explain.replay import parameters_of_one
+from societies.economy.explain.trace import engine_before, require_there
 from societies.errors import ConfigError, option
 from societies.opencl import Device
 from societies.workload.declare.phases import Step
 from societies.workload.declare.protocol import Setup
-from societies.workload.running.devices import chosen_device
-from societies.workload.running.engines import DeviceEngine, Engine, ReferenceEngine
-from societies.workload.running.file import checkpoint_of
+from societies.workload.running.engines import Engine
 from societies.workload.running.progress import Advance
 
 
@@ -93,18 +91,8 @@ def life(
     record = config.record.model_copy(update={"measures": True, "numeraire": "any"})
     whole = workload.parameters(config.model_copy(update={"record": record}))
     p = parameters_of_one(whole, number)
-    chosen, _, facts = chosen_device(device)
-    engine: Engine = ReferenceEngine(workload, p, first=number)
-    if chosen:
-        engine = DeviceEngine(workload, p, chosen, first=number)
-    begin = 0
-    if start is not None:
-        begin, ensemble = checkpoint_of(setup, Path(start), first - 1)
-        engine.load(state_of_one(ensemble, number - whole.first_society))
-    else:
-        engine.start()
-    run_days(engine, begin + 1, first - 1, progress, last)
-    reached = f"by days {begin + 1} to {last} on {facts['device']}"
+    engine, begin, name = engine_before(setup, p, first, start, device, progress, last)
+    reached = f"by days {begin + 1} to {last} on {name}"
     if begin:
         reached = f"from the checkpoint of day {begin} in {start}, {reached}"
     found = Life(

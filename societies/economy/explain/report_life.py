@@ -264,18 +264,13 @@ def _devices(life: Life, full: bool) -> Iterator[str]:
         parts = []
         if of_type:
             parts.append(f"made {sum(of_type.values()):,} ({_by_resource(of_type, full)})")
-        if sold:
-            count, util = sum(one.count for one in sold), sum(one.util for one in sold)
-            parts.append(
-                f"sold {count:,} for {number(util)}, first on day "
-                f"{_first_day(life, sold[0])} ({_kinds(sold, full)})"
-            )
-        if bought:
-            count, util = sum(one.count for one in bought), sum(one.util for one in bought)
-            parts.append(
-                f"bought {count:,} for {number(util)}, first on day "
-                f"{_first_day(life, bought[0])} ({_kinds(bought, full)})"
-            )
+        for word, dealt in (("sold", sold), ("bought", bought)):
+            if dealt:
+                count, util = sum(one.count for one in dealt), sum(one.util for one in dealt)
+                parts.append(
+                    f"{word} {count:,} for {number(util)}, first on day "
+                    f"{_first_day(life, dealt[0])} ({_kinds(dealt, full)})"
+                )
         yield f"{type_name(device_type)}: {'; '.join(parts)}"
 
 

@@ -74,21 +74,8 @@ def trace(
     require_there(config, day, agent, number)
     p = parameters_of_one(whole, number)
     _require_phase(p, day, phase)
-    begin, state, reached = 0, None, ""
-    if start is not None:
-        begin, ensemble = checkpoint_of(setup, Path(start), day - 1)
-        state = state_of_one(ensemble, number - whole.first_society)
-        reached = f"from the checkpoint of day {begin} in {start}"
-    chosen, _, facts = chosen_device(device)
-    name = facts["device"]
-    engine: Engine = ReferenceEngine(workload, p, first=number)
-    if chosen:
-        engine = DeviceEngine(workload, p, chosen, first=number)
-    if state is None:
-        engine.start()
-    else:
-        engine.load(state)
-    run_days(engine, begin + 1, day - 1, progress, day)
+    engine, begin, name = engine_before(setup, p, day, start, device, progress, day)
+    reached = f"from the checkpoint of day {begin} in {start}" if start is not None else ""
     fields = workload.arrays(p)
     before = checkpointed(fields, engine.state())
     _require_alive(p, before, agent, day)
@@ -96,7 +83,7 @@ def trace(
     after = replay(workload, p, before, day, listener)
     digest = state_hash(fields, after)
     checked = "the day was run by the reference alone"
-    if chosen:
+    if isinstance(engine, DeviceEngine):
         engine.run_ticks(day, day)
         require_same(p, day, engine.state(), after)
         checked = f"the day ends in the same state on {name}"
@@ -120,6 +107,40 @@ def trace(
         checked=checked,
         state_sha256=digest,
     )
+
+
+def engine_before(
+    setup: Setup[EconomyConfig, Parameters],
+    p: Parameters,
+    day: int,
+    start: str | Path | None,
+    device: str | Device,
+    progress: Advance | None,
+    end: int,
+) -> tuple[Engine, int, str]:
+    """Return an engine in the state before a day, its first state's day, and the device's name.
+
+    Parameters
+    ----------
+    p : Parameters of one society
+    start : result file with a checkpoint to begin with; None: begin before the first day
+    end : last of the days whose progress is reported
+    """
+    workload, number = setup.workload, p.first_society
+    begin, state = 0, None
+    if start is not None:
+        begin, ensemble = checkpoint_of(setup, Path(start), day - 1)
+        state = state_of_one(ensemble, number - setup.first)
+    chosen, _, facts = chosen_device(device)
+    engine: Engine = ReferenceEngine(workload, p, first=number)
+    if chosen:
+        engine = DeviceEngine(workload, p, chosen, first=number)
+    if state is None:
+        engine.start()
+    else:
+        engine.load(state)
+    run_days(engine, begin + 1, day - 1, progress, end)
+    return engine, begin, facts["device"]
 
 
 def run_days(engine: Engine, first: int, last: int, progress: Advance | None, end: int) -> None:

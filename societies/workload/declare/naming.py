@@ -56,6 +56,18 @@ def object_named(place: str) -> Any:
     return getattr(import_module(module), name)
 
 
+def imported(place: str) -> Any:
+    """Return a method that calls the function ``MODULE:NAME``, whose module is imported then.
+
+    The function gets the arguments of the method except the workload.
+    """
+
+    def method(self: Any, *given: Any, **named: Any) -> Any:
+        return object_named(place)(*given, **named)
+
+    return method
+
+
 def parameters_of(kind: type[T], config: Any, **others: Any) -> T:
     """Return parameters whose attributes have the values of the keys of the same name.
 

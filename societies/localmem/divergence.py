@@ -270,7 +270,7 @@ class _DivergenceWalk(Flow[_DivergenceState]):
                 self._assign(children[0], varies, state, whole=True)
                 return varies
             if operator in ("&&", "||"):
-                return self._shortened(children, state, node)
+                return self.choice(node, state)
             if operator == ",":
                 self.expression(children[0], state)
                 return self.expression(children[1], state)
@@ -281,13 +281,7 @@ class _DivergenceWalk(Flow[_DivergenceState]):
         elif kind is Kind.UNARY_OPERATOR:
             return self._unary(node, state)
         elif kind is Kind.CONDITIONAL_OPERATOR:
-            value = self.expression(children[0], state)
-            self.enter(children[0], value)
-            ends = [state.copy(), state.copy()]
-            results = [self.expression(c, e) for c, e in zip(children[1:], ends, strict=True)]
-            self.leave()
-            state.become(self.branches(node, ends, value))
-            return value or any(results)
+            return self.choice(node, state)
         elif kind is Kind.ARRAY_SUBSCRIPT_EXPR:
             address = self._any(children, state)
             return address or self._load(children[0], state)
@@ -307,17 +301,6 @@ class _DivergenceWalk(Flow[_DivergenceState]):
     def _any(self, nodes: Sequence[SyntaxNode], state: _DivergenceState) -> bool:
         """Carry out all of some expressions; return whether one of them varies."""
         return sum([self.expression(node, state) for node in nodes]) > 0
-
-    def _shortened(
-        self, children: list[SyntaxNode], state: _DivergenceState, node: SyntaxNode
-    ) -> bool:
-        value = self.expression(children[0], state)
-        right = state.copy()
-        self.enter(children[0], value)
-        other = self.expression(children[1], right)
-        self.leave()
-        state.become(self.branches(node, [state, right], value))
-        return value or other
 
     def _variable(self, node: SyntaxNode, state: _DivergenceState) -> bool:
         if in_local_memory(node.type) or (is_array(node.type) and leads_to_private(node.type)):

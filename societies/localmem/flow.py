@@ -86,6 +86,21 @@ class Flow(ABC, Generic[S]):
     def leave_early(self, node: SyntaxNode, state: S) -> None:
         """Record a ``break``, ``continue`` or ``return``, after its value."""
 
+    def choice(self, node: SyntaxNode, state: S) -> bool:
+        """Carry out ``?:``, ``&&`` or ``||``; return whether one of the parts gave True."""
+        condition, *rest = node.children
+        value = self.expression(condition, state)
+        self.enter(condition, value)
+        parts = rest if len(rest) > 1 else [None, *rest]  # the right side of && may be left out
+        ends = [state.copy() for _ in parts]
+        found = [
+            part is not None and self.expression(part, end)
+            for part, end in zip(parts, ends, strict=True)
+        ]
+        self.leave()
+        state.become(self.branches(node if len(rest) > 1 else rest[0], ends, value))
+        return value or any(found)
+
     # statements --------------------------------------------------------------------------------
 
     def statement(self, node: SyntaxNode, state: S) -> S:

@@ -171,23 +171,16 @@ class _ReuseWalk(Flow[_ReuseState]):
         elif kind is Kind.DECL_REF_EXPR:
             for key in self._names.get(node.variable, ()):
                 self._use(key, state)
-        elif kind is Kind.BINARY_OPERATOR and node.between(*children) in ("&&", "||"):
-            self.expression(children[0], state)
-            right = state.copy()
-            self.expression(children[1], right)
-            state.become(self.branches(node, [state, right], False))
         elif kind is Kind.BINARY_OPERATOR and node.between(*children) == "=":
             if children[0].kind is Kind.DECL_REF_EXPR:
                 self._assigned(children[0], children[1], state)
             else:
                 self.expression(children[1], state)
                 self.expression(children[0], state)
-        elif kind is Kind.CONDITIONAL_OPERATOR:
-            self.expression(children[0], state)
-            ends = [state.copy(), state.copy()]
-            for child, end in zip(children[1:], ends, strict=True):
-                self.expression(child, end)
-            state.become(self.branches(node, ends, False))
+        elif kind is Kind.CONDITIONAL_OPERATOR or (
+            kind is Kind.BINARY_OPERATOR and node.between(*children) in ("&&", "||")
+        ):
+            self.choice(node, state)
         elif kind in (Kind.COMPOUND_STMT, Kind.StmtExpr):
             for child in children:
                 state.become(self.statement(child, state))

@@ -155,17 +155,10 @@ class StackWalk(Flow[_Stack]):
         wrapped = kind in _WRAPPERS
         if wrapped:
             self._wanted.append(node)
-        if kind is Kind.CONDITIONAL_OPERATOR:
-            self.expression(children[0], state)
-            ends = [state.copy(), state.copy()]
-            for child, end in zip(children[1:], ends, strict=True):
-                self.expression(child, end)
-            state.blocks = self.branches(node, ends, False).blocks
-        elif kind is Kind.BINARY_OPERATOR and node.between(*children) in ("&&", "||"):
-            self.expression(children[0], state)
-            right = state.copy()
-            self.expression(children[1], right)
-            self.branches(children[1], [state, right], False)
+        if kind is Kind.CONDITIONAL_OPERATOR or (
+            kind is Kind.BINARY_OPERATOR and node.between(*children) in ("&&", "||")
+        ):
+            self.choice(node, state)
         elif kind is Kind.COMPOUND_STMT or kind is Kind.StmtExpr:
             for child in children:
                 state.blocks = self.statement(child, state).blocks

@@ -10,7 +10,7 @@
 #ifndef ECONOMY_APPRAISALS_CL
 #define ECONOMY_APPRAISALS_CL
 
-#include "economy/valuation.cl"
+#include "economy/benefit.cl"
 
 // `known` has bits for each resource; entries without theirs are undefined.
 #define BENEFIT_KNOWN 1

@@ -156,8 +156,6 @@ COLLECTIVE void learn_memories(STATE_PARAMETERS, const size_t society, const uin
         preferred[PARTNER_OF(a, place)] = b;
     }
     group_barrier(CLK_LOCAL_MEM_FENCE);  // all lists, before they are read; gains are read
-    local_free(AGENTS * PARTNERS_REMEMBERED * sizeof(ushort));
-    local_free(AGENTS * PARTNERS_REMEMBERED * sizeof(real));
 }
 #else
 #define KNOWN_PARAMETERS const uint unused

@@ -54,7 +54,6 @@ COLLECTIVE uint worth_of_goods(DEAL_PARAMETERS, __local real *worth, __local uch
     group_barrier(CLK_LOCAL_MEM_FENCE);  // worths of all devices, and what was found
     const uint all = *found;
     group_barrier(CLK_LOCAL_MEM_FENCE);  // all have read it, before its memory is used again
-    local_free(sizeof(uint));
     return all;
 }
 
@@ -120,10 +119,6 @@ COLLECTIVE uint choice(DEAL_PARAMETERS, real *best)
 #endif
     if (pick != NONE) *best = worth[pick];
     group_barrier(CLK_LOCAL_MEM_FENCE);  // the worth is read; the memory may be used
-    local_free(NEED_ROWS * NEED_ROW * sizeof(count_t));
-    local_free(RESOURCES * sizeof(uchar));
-    local_free((RESOURCES + 1) / 2 * sizeof(uint));
-    local_free(RESOURCES * sizeof(real));
     return pick;
 }
 
@@ -134,7 +129,6 @@ COLLECTIVE real sellers_cost(DEAL_PARAMETERS, const uint resource)
     for (uint r = LANE; r < resources; r += LANES) wanted[r] = r == resource;
     group_barrier(CLK_LOCAL_MEM_FENCE);  // which cost is requested, before it is worked out
     know_costs(APPRAISAL(seller), wanted);
-    local_free(RESOURCES * sizeof(uchar));
     return appraisal_of(seller)->cost[resource];
 }
 
@@ -160,9 +154,6 @@ COLLECTIVE uint list_offers(DEAL_PARAMETERS, __local uint *offered)
         offered[place] = least[i];
     }
     group_barrier(CLK_LOCAL_MEM_FENCE);  // the menu in order, before it is read
-#if !DEVICE_IS_CPU
-    local_free(MENU_SIZE * sizeof(uint));
-#endif
     return count;
 }
 
@@ -303,8 +294,6 @@ COLLECTIVE void narrow(DEAL_PARAMETERS, const __local uint *offered, const uint 
         wide = widest(2 * count, low, high);
     } while (high[wide] - low[wide] > 1);
     group_barrier(CLK_LOCAL_MEM_FENCE);  // all have read the bounds, before the memory is used
-    local_free(2 * MENU_SIZE * sizeof(int));
-    local_free(2 * MENU_SIZE * sizeof(real));
 }
 
 // The bundles in which both searches end, `least` and `most`: for each resource of the menu, what
@@ -367,10 +356,6 @@ COLLECTIVE void bundles(DEAL_PARAMETERS, const __local uint *offered, const uint
             most[i] = all;
     }
     group_barrier(CLK_LOCAL_MEM_FENCE);  // both bundles, before they are read
-    local_free(2 * sizeof(int));
-    local_free(2 * sizeof(uint));
-    local_free(2 * MENU_SIZE * sizeof(int));
-    local_free(2 * MENU_SIZE * sizeof(int));
 }
 
 // Between the least and the most, weighted by bargaining power; halves are rounded up.
@@ -447,7 +432,6 @@ COLLECTIVE void payment(DEAL_PARAMETERS, const __local uint *offered, const uint
     }
     group_barrier(CLK_LOCAL_MEM_FENCE);  // all have added it up, before its memory is used again
     terms->agreed = terms->paid < terms->worth && terms->cost < terms->received;
-    local_free(MENU_SIZE * sizeof(int));
 }
 
 // ---------------------------------------------------------------- what changes hands
@@ -532,7 +516,6 @@ COLLECTIVE void settle_deal(DEAL_PARAMETERS, const uint resource, const terms_t 
     forget_appraisal(AGENT(seller), appraisals);
     // Values, holdings and what is not known any more, before the next deal is tried.
     group_barrier(CLK_GLOBAL_MEM_FENCE);
-    local_free(NEED_ROW * sizeof(count_t));
 }
 
 // One buys one device from the other, if both gain; returns whether they do.
@@ -547,8 +530,6 @@ COLLECTIVE_WHOLE bool deal(DEAL_PARAMETERS)
     terms.cost = sellers_cost(DEAL, resource);
     payment(DEAL, offered, count, &terms, units);
     settle_deal(DEAL, resource, terms, offered, count, units);
-    local_free(MENU_SIZE * sizeof(int));
-    local_free(MENU_SIZE * sizeof(uint));
     return terms.agreed;
 }
 

@@ -592,19 +592,6 @@ COLLECTIVE_WHOLE void extract(STATE_PARAMETERS, TABLE_PARAMETERS, __global real 
         group_barrier(CLK_LOCAL_MEM_FENCE | CLK_GLOBAL_MEM_FENCE);
         first += slots;
     } while (first < end);
-#if DEVICES
-    local_free(SLOTS * SOURCES * sizeof(int));
-    local_free(SLOTS * SOURCES * sizeof(real));
-#endif
-#if RESOURCES <= ROW_LIMIT
-#if DEVICES
-    local_free(SLOTS * RESOURCES * sizeof(int));
-    local_free(SLOTS * RESOURCES * sizeof(real));
-#endif
-    local_free(SLOTS * RESOURCES * sizeof(int));
-    local_free(SLOTS * RESOURCES * sizeof(real));
-    local_free(SLOTS * RESOURCES * sizeof(real));
-#endif
 }
 
 // `all_agents`: of all societies; `together`: of a workgroup.

@@ -73,8 +73,6 @@ COLLECTIVE void know_components(STATE_PARAMETERS, const size_t society, const ui
     }
     // Experience, before it is read; marks are read, before their memory is used again.
     group_barrier(CLK_LOCAL_MEM_FENCE | CLK_GLOBAL_MEM_FENCE);
-    local_free(TYPES * MARK_WORDS * sizeof(uint));
-    local_free(TYPES * MARK_WORDS * sizeof(uint));
 #endif
 }
 

@@ -9,8 +9,6 @@
 #include "economy/valuation.cl"
 #endif
 
-#define NO_PRICE as_double(0x7ff8000000000000UL)  // the quiet NaN that Python makes
-
 // Begin the accounts of a day. A workgroup is an agent, a work-item a resource. No local memory.
 __kernel void begin_measures(STATE_PARAMETERS)
 {
@@ -125,7 +123,6 @@ __kernel void agent_measures(STATE_PARAMETERS, TABLE_PARAMETERS, __global real *
     __local real *of_devices = local_malloc(RESOURCES * sizeof(real));
     worth_of_devices(AGENT(agent), costs + get_group_id(0) * TYPES * RESOURCES, of_devices);
     const real devices = reduce_sum_local(of_devices, resources);
-    local_free(RESOURCES * sizeof(real));
 #endif
     if (lid == 0) {
         units_consumed(agent) = units_held(agent) - left;
@@ -220,7 +217,6 @@ __kernel void compare_agents(STATE_PARAMETERS, __global real *samples, __global 
 }
 
 #if GROUPS > 1
-#define NO_MEMBER NO_PRICE
 // Record the mean of a quantity over the living members of a group. A workgroup is a group and a
 // quantity of a society, a work-item an agent. `works` has a row of AGENTS reals for each
 // workgroup. Local memory: 4 bytes.
@@ -243,7 +239,7 @@ __kernel void compare_groups(STATE_PARAMETERS, TABLE_PARAMETERS, __global real *
     barrier(CLK_LOCAL_MEM_FENCE | CLK_GLOBAL_MEM_FENCE);  // numbers of all members
     const real total = reduce_sum_global(work, agents);
     if (lid == 0)
-        measures(FIRST_GROUP_INCOME_0 + column) = living == 0 ? NO_MEMBER : total / (real)living;
+        measures(FIRST_GROUP_INCOME_0 + column) = living == 0 ? UNDEFINED : total / (real)living;
 }
 #endif
 
@@ -277,8 +273,8 @@ __kernel void market_prices(STATE_PARAMETERS)
         weights[r] = given;
         spreads[r] = given * spread;
         resource_units_priced(r) = given;
-        resource_price(r) = units > 0 ? mean : NO_PRICE;
-        resource_price_dispersion(r) = units > 0 ? spread : NO_PRICE;
+        resource_price(r) = units > 0 ? mean : UNDEFINED;
+        resource_price_dispersion(r) = units > 0 ? spread : UNDEFINED;
         if (units > 0) atomic_inc(&priced);
     }
     barrier(CLK_LOCAL_MEM_FENCE);  // prices and counts of all resources
@@ -290,8 +286,8 @@ __kernel void market_prices(STATE_PARAMETERS)
     const real variance = reduce_sum_local(work, resources) / count;
     const real within = reduce_sum_local(spreads, resources) / reduce_sum_local(weights, resources);
     if (lid == 0) {
-        measures(FIRST_PRICE_MEAN) = priced > 0 ? mean : NO_PRICE;
-        measures(FIRST_PRICE_MEAN + 1) = priced > 0 ? sqrt(variance) / mean : NO_PRICE;
-        measures(FIRST_PRICE_MEAN + 2) = priced > 0 ? within : NO_PRICE;
+        measures(FIRST_PRICE_MEAN) = priced > 0 ? mean : UNDEFINED;
+        measures(FIRST_PRICE_MEAN + 1) = priced > 0 ? sqrt(variance) / mean : UNDEFINED;
+        measures(FIRST_PRICE_MEAN + 2) = priced > 0 ? within : UNDEFINED;
     }
 }

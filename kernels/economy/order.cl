@@ -5,6 +5,9 @@
 
 #include "primitives/real.cl"
 
+// What is read from no numbers: the quiet NaN that Python makes.
+#define UNDEFINED as_double(0x7ff8000000000000UL)
+
 // Put n numbers in ascending order, by merges of runs of 1, 2, 4, ... from one array into the
 // other: an entry's place is its own place in its run and the number of entries of the other run
 // that come before it, which is found by bisection. Returns the array that has the order; the other

@@ -1,6 +1,5 @@
 // What do two agents swap when they meet: menus, ranking, tries in turn.
 // Twin: reference_py/economy/trading.py.
-// The file is long because a meeting is one launch, in a form for CPUs and in one for GPUs.
 //
 // A workgroup is a pair of agents, a work-item a resource (menus) or a candidate swap (ranking); of
 // many pairs, where the work-items of one would mostly wait, it is several pairs with a team of
@@ -532,8 +531,6 @@ COLLECTIVE void meet(MEETING_PARAMETERS, const team_t team, __global real *score
 #if RANKED
     keep_ranks(STATE, menus, society, a, team, key_a, rank_a);
     keep_ranks(STATE, menus, society, b, team, key_b, rank_b);
-    local_free(2 * TEAMS * RESOURCES * sizeof(ushort));
-    local_free(2 * TEAMS * RESOURCES * sizeof(real));
 #endif
 }
 

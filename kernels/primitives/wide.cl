@@ -90,8 +90,7 @@ COLLECTIVE real wide_reduce_sum(const __global real *x, const uint n)
         const type one = REDUCE(strip, here); \
         total = into; \
         at += here; \
-    } while (at < n); \
-    local_free(WIDE_BLOCK * sizeof(type))
+    } while (at < n)
 
 // Sum modulo 2^64; 0 for n = 0.
 COLLECTIVE long wide_reduce_sum_long(const __global long *x, const uint n)

@@ -2,7 +2,8 @@
 
 Source: docs/model.md, "Statistics". Sums of real numbers run over the fixed tree of
 `reference_py.primitives.reduce`, so that every device adds in the same order.
-Device twins: ``kernels/economy/statistics.cl``, ``kernels/economy/society_at_once.cl`` and
+Device twins: ``kernels/economy/statistics.cl``, ``kernels/economy/device_statistics.cl``,
+``kernels/economy/group_statistics.cl``, ``kernels/economy/society_at_once.cl`` and
 ``kernels/economy/order.cl``.
 """
 

@@ -3,8 +3,8 @@
 Source: docs/model.md, "What a device is worth". All of it follows from the agent's own state and
 the recipes. Costs, times and needs go level by level from tools upwards or downwards to them, never
 by recursion; a device's use is evaluated in stretches of constant effort, never unit by unit.
-Device twins: ``kernels/economy/valuation.cl`` and, for what is cached of it,
-``kernels/economy/appraisals.cl``.
+Device twins: ``kernels/economy/valuation.cl``, ``kernels/economy/benefit.cl`` and, for what is
+cached of them, ``kernels/economy/appraisals.cl``.
 """
 
 import math

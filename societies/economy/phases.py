@@ -116,7 +116,7 @@ def _launched(p: Parameters, societies: int) -> dict[str, Phase]:
             "shocks": phase("economy/shocks.cl", agents, each=("shock", partial(_due, p))),
         }
     if p.devices is not None:
-        # kernels/economy/valuation.cl, used_t: 64 bytes for each resource of an agent
+        # kernels/economy/benefit.cl, used_t: 64 bytes for each resource of an agent
         # kernels/economy/appraisals.cl, appraisal_t: two reals and a byte for each resource
         known = 2 * p.resources + (p.resources + 7) // 8
         valued = {
@@ -166,15 +166,16 @@ def _at_once(p: Parameters, societies: int, usual: Phase) -> Phase:
 
 def _of_agents(p: Parameters, societies: int) -> tuple[Launch, ...]:
     """Return the launches that sum up the day of every agent."""
-    kernel = partial(Launch, "economy/statistics.cl")
     agents = societies * p.agents
-    holdings = kernel(agents * TYPES, "device_holdings")
-    return (kernel(agents, "agent_statistics"), *([holdings] if p.devices is not None else []))
+    own = Launch("economy/statistics.cl", agents, "agent_statistics")
+    holdings = Launch("economy/device_statistics.cl", agents * TYPES, "device_holdings")
+    return (own, holdings) if p.devices is not None else (own,)
 
 
 def _of_societies(p: Parameters, societies: int) -> tuple[Launch, ...]:
     """Return the launches that compute the day's series."""
     kernel = partial(Launch, "economy/statistics.cl")
+    of_devices = partial(Launch, "economy/device_statistics.cl")
     compared = len(source.DISTRIBUTIONS)
     rows = Scratch((societies, compared, p.agents))
     moments = Scratch((societies, compared, len(source.MOMENTS)), shared="moments")
@@ -190,17 +191,16 @@ def _of_societies(p: Parameters, societies: int) -> tuple[Launch, ...]:
     if p.devices is not None:
         means = societies * sum(map(len, source.device_means().values()))
         launches += [
-            kernel(societies * TYPES, "device_knowledge"),
-            kernel(means, "device_means", scratch={"amounts": Scratch((means, p.agents))}),
-            kernel(societies, "device_statistics"),
+            of_devices(societies * TYPES, "device_knowledge"),
+            of_devices(means, "device_means", scratch={"amounts": Scratch((means, p.agents))}),
+            of_devices(societies, "device_statistics"),
         ]
     if p.policies:
         launches.append(kernel(societies, "policy_statistics"))
     if p.groups > 1:
         utilities = Scratch((societies * p.groups, p.agents))
-        launches.append(
-            kernel(societies * p.groups, "group_statistics", scratch={"utilities": utilities})
-        )
+        groups = Launch("economy/group_statistics.cl", societies * p.groups, "group_statistics")
+        launches.append(replace(groups, scratch={"utilities": utilities}))
     launches.append(
         kernel(societies, "society_statistics", scratch={"moments": moments}, on_cpu=usual)
     )

@@ -79,14 +79,11 @@ LONGER = {
     "experiments/games/ngtsg/run.py",
     "experiments/physics/opencl_cuda/report.py",
     "experiments/physics/opencl_cuda/run.py",
-    # one phase of a day, or one force, in its forms for CPUs and GPUs
+    # one phase of a day in its forms for CPUs and GPUs
     "kernels/economy/bargaining.cl",
     "kernels/economy/device_trading.cl",
     "kernels/economy/extraction.cl",
-    "kernels/economy/statistics.cl",
     "kernels/economy/trading.cl",
-    "kernels/economy/valuation.cl",
-    "kernels/physics/molecular_dynamics/forces.cl",
 }
 """Files that would be harder to read in parts."""
 

@@ -313,7 +313,4 @@ __kernel void grow(__global const uchar *board, __global const uchar *to_move,
         played[tree] = done;
         solved[tree] = (uchar)what;
     }
-#if RAVE
-    local_free(2 * CELLS * sizeof(uint));
-#endif
 }

@@ -194,12 +194,4 @@ __kernel void box(__global const uchar *restrict planes, __global uchar *restric
         group_barrier(CLK_LOCAL_MEM_FENCE);  // all windows are added, before the columns change
         ++row;
     } while (row < end);
-#if WINDOWS_ARE_THIRDS
-    local_free((SPAN + BEYOND) * sizeof(sum_t));
-#else
-#if DEVICE_IS_CPU
-    local_free(SPAN * sizeof(sum_t));
-#endif
-    local_free(STRIP * sizeof(sum_t));
-#endif
 }

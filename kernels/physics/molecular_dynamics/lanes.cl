@@ -141,6 +141,45 @@ static sums_t joined(const wide_sums_t *wide, const bool energies)
     return sums;
 }
 
+#if VARIANT == VARIANT_SORTED
+
+// Sums over the places begin .. end - 1, several at a time; `energies` is a literal at each call.
+// Places may be read that are behind the end: there are WIDTH more of them than atoms.
+INLINED void add_run_of_lanes(wide_sums_t *sums, __global const num *restrict lanes, const num4 own,
+                              const uint place, const uint begin, const uint end,
+                              const bool energies)
+{
+    for (uint other = begin; other < end; other += WIDTH) {
+        const wide_t px = LOADED(lanes + other), py = LOADED(lanes + PACKED + other);
+        const wide_t pz = LOADED(lanes + 2 * PACKED + other);
+        const wide_t dx = nearest_of_each((wide_t)own.x - px, AROUND(own.x), false);
+        const wide_t dy = nearest_of_each((wide_t)own.y - py, AROUND(own.y), false);
+        const wide_t dz = nearest_of_each((wide_t)own.z - pz, AROUND(own.z), false);
+        const mask_t number = EACH_LANE + (mask_t)(other);
+        const mask_t counts = number < (mask_t)(end)&number != (mask_t)(place);
+        add_pairs(sums, dx, dy, dz, counts, energies);
+    }
+}
+
+// Sums over the cells around an atom, several at a time.
+INLINED sums_t sums_of_lanes(__global const num *restrict lanes,
+                             __global const uint *restrict start,
+                             __global const uint *restrict totals, const num4 own, const uint place,
+                             const uint home, const bool energies)
+{
+    wide_sums_t wide = wide_sums_of_nothing();
+    const uint x = home % SIDE;
+    const bool together = x > 0u && x < SIDE - 1u;
+    for (int number = 0; number < 27; number += together ? 3 : 1) {
+        const uint first = around(home, number), last = together ? first + 2u : first;
+        add_run_of_lanes(&wide, lanes, own, place, CELL_BEGIN(start, totals, first),
+                         CELL_END(start, totals, last), energies);
+    }
+    return joined(&wide, energies);
+}
+
+#endif
+
 #endif
 
 #endif

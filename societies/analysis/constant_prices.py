@@ -27,7 +27,6 @@ if TYPE_CHECKING:
 
 NEEDED = ("held", "extracted", "value")
 """Variables that ``record.agent_resource`` brings."""
-DEVICES = ("device_minutes", "device_experience", "made")
 PARTS = {"machine": "tool", "factory": "machine", "industry": "factory"} | {
     "device_machine": "tool",
     "device_factory": "device_machine",

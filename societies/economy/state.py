@@ -5,16 +5,11 @@ The table is `reference_py.economy.state`; a new field is one line in it.
 
 from __future__ import annotations
 
-from typing import Any
-
-from numpy.typing import NDArray
-
 from reference_py.economy import state
 from reference_py.economy.parameters import REMOVE_AGENT, Parameters
 from societies.economy.series import columns_of
 from societies.workload.declare.fields import Field
 from societies.workload.running.faults import FAULT, FAULT_MEANING
-from societies.workload.running.state import initial_state as initial
 
 ALIVE = "alive"
 """Field that is nonzero for agents in the simulation."""
@@ -42,8 +37,3 @@ def state_fields(p: Parameters) -> dict[str, Field]:
 def sizes(p: Parameters) -> dict[str, int]:
     """Return the length of every dimension."""
     return {**state.sizes(p), "series": len(columns_of(p))}
-
-
-def initial_state(p: Parameters) -> dict[str, NDArray[Any]]:
-    """Return every array of the state before the random streams are seeded, (society, ...)."""
-    return initial(state_fields(p), sizes(p), p.societies, p)

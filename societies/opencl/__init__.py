@@ -4,7 +4,7 @@ A thin layer over pyopencl that does not depend on any model.
 """
 
 import societies.opencl.fused  # noqa: F401  (registers a macro that kernels may use)
-from societies.opencl.array import Counters, DeviceArray, In, InOut, Local, Out, get_all, get_each
+from societies.opencl.array import Counters, DeviceArray, In, Local, Out, get_all, get_each
 from societies.opencl.device import Device
 from societies.opencl.kernel import BoundKernel, EnqueuedKernel, Kernel
 from societies.opencl.program import Program
@@ -18,7 +18,6 @@ __all__ = [
     "DeviceArray",
     "EnqueuedKernel",
     "In",
-    "InOut",
     "Kernel",
     "Launched",
     "Local",

@@ -255,12 +255,11 @@ class DeviceArray:
 
 @dataclass(frozen=True)
 class Transfer:
-    """A NumPy array as the argument of a call; subclasses define the copies before and after."""
+    """A NumPy array as the argument of a call; subclasses say whether it is copied in or out."""
 
     host: NDArray[Any]
 
     upload = True
-    download = True
 
     def stage(self, device: Memory) -> DeviceArray:
         """Return the device array for the call, with the values if they are to be copied in."""
@@ -271,21 +270,15 @@ class Transfer:
 
     def finish(self, staged: DeviceArray) -> None:
         """Copy the result into the host array if it is to be copied out."""
-        if self.download:
+        if not self.upload:
             self.host[...] = staged.get()
 
 
 class In(Transfer):
     """An array that is copied to the device before the call."""
 
-    download = False
-
 
 class Out(Transfer):
     """An array that is copied from the device after the call and never uploaded."""
 
     upload = False
-
-
-class InOut(Transfer):
-    """An array that is copied both ways."""

@@ -64,7 +64,7 @@ class Kernel:
     Arguments are passed by name. By-value parameters take Python or NumPy numbers (vectors:
     sequences, structs: tuples, dicts or structured scalars), checked for range; ``__global`` and
     ``__constant`` pointers take `DeviceArray`, a pyopencl ``Buffer``, None for a null pointer, or
-    ``In``/``Out``/``InOut`` around a NumPy array; ``__local`` pointers take `Local`. The global
+    ``In``/``Out`` around a NumPy array; ``__local`` pointers take `Local`. The global
     size is rounded up to a multiple of the local size, so kernels guard the tail.
 
     ``static_local_memory`` is the size in bytes that the implementation reports for the kernel's

@@ -16,7 +16,7 @@ import re
 import shutil
 import sys
 import tempfile
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -101,29 +101,6 @@ class OclgrindFinding:
     def __str__(self) -> str:
         where = " and ".join(dict.fromkeys(str(place) for place in self.places)) or "no line known"
         return f"{self.kernel or 'outside kernels'}: {self.message}: {where}"
-
-
-@dataclass(frozen=True)
-class Suppression:
-    """A false finding of Oclgrind: its kernel, kind and text of the line, and the reason."""
-
-    kernel: str
-    kind: str
-    text: str
-    reason: str
-
-    def covers(self, finding: OclgrindFinding) -> bool:
-        """Return True if it suppresses this finding."""
-        return (
-            finding.kernel == self.kernel
-            and finding.kind == self.kind
-            and any(self.text in place.text for place in finding.places)
-        )
-
-
-SUPPRESSED: tuple[Suppression, ...] = ()
-"""Findings that are not reported. Empty: everything found so far was a mistake of ours or could be
-avoided. Each entry names one line of one kernel and has a reason."""
 
 
 # ---------------------------------------------------------------- starting
@@ -257,14 +234,6 @@ def _row(rows: Sequence[str], line: int) -> str:
     return rows[line - 1].strip() if 0 < line <= len(rows) else ""
 
 
-def without_suppressed(
-    findings: Iterable[OclgrindFinding], suppressed: Sequence[Suppression] | None = None
-) -> list[OclgrindFinding]:
-    """Return the findings that no `Suppression` covers."""
-    known = SUPPRESSED if suppressed is None else suppressed
-    return [f for f in findings if not any(one.covers(f) for one in known)]
-
-
 def findings() -> list[OclgrindFinding]:
     """Return everything found in this process so far.
 
@@ -274,7 +243,7 @@ def findings() -> list[OclgrindFinding]:
         If the process was not started with ``SOCIETIES_DEBUG=race``.
     """
     _require_race_mode()
-    return without_suppressed(read_log(_log.text()))
+    return read_log(_log.text())
 
 
 @contextmanager
@@ -301,7 +270,7 @@ def recording() -> Iterator[list[OclgrindFinding]]:
     try:
         yield found
     finally:
-        found.extend(without_suppressed(read_log(_log.text()[len(before) :])))
+        found.extend(read_log(_log.text()[len(before) :]))
         if _FULL in before:
             found.append(
                 OclgrindFinding(OTHER, "the log was full before: nothing is known", "", "", (), ())
@@ -338,7 +307,7 @@ def _report() -> None:
     """Print the findings, and set the exit code if there are any."""
     if _log.path is None or _log.process != os.getpid():  # not in a child made by fork
         return
-    found = without_suppressed(read_log(_log.text()))
+    found = read_log(_log.text())
     sys.stdout.flush()
     print(summary(found, _log.path, len(_log.launched)), file=sys.stderr, flush=True)
     if found:

@@ -5,7 +5,7 @@ from dataclasses import replace
 import numpy as np
 
 from reference_py.physics.laplace import advance, change, plate, sweep, totals
-from reference_py.physics.laplace.parameters import Parameters, seed_conductor
+from reference_py.physics.laplace.parameters import Parameters, rectangle
 from societies.opencl import Program
 from societies.physics.laplace import WORKLOAD
 
@@ -14,7 +14,9 @@ FORMS = ("seed", "rows")
 
 def seed_plate(side, **settings):
     """Return parameters of the seed's plate: four cells in the middle at potential 1."""
-    return Parameters(side, side, conductors=(seed_conductor(side, side),), **settings)
+    first, last = side // 2 - 1, side // 2
+    conductor = rectangle(side, side, (first, first), (last, last), 1.0)
+    return Parameters(side, side, conductors=(conductor,), **settings)
 
 
 def run(p, steps, one=None):

@@ -80,22 +80,6 @@ def test_a_line_that_the_file_does_not_have_is_named_without_text():
     assert str(found.places[0]) == "my/stir.cl:9"
 
 
-def test_only_the_line_that_is_suppressed_is_left_out():
-    found = read(RACE + WRITE.format(0))
-    known = race.Suppression("stir", race.RACE, "third()", "because")
-    assert race.without_suppressed(found, [known]) == found[1:]
-    for other in (
-        race.Suppression("pour", race.RACE, "third()", "another kernel"),
-        race.Suppression("stir", race.BOUNDS, "third()", "another kind"),
-        race.Suppression("stir", race.RACE, "first()", "another line"),
-    ):
-        assert race.without_suppressed(found, [other]) == found
-
-
-def test_every_suppression_has_a_reason():
-    assert all(one.reason and one.text for one in race.SUPPRESSED)
-
-
 def test_the_report_names_kernels_lines_and_log():
     found = read(RACE + WRITE.format(0) + DIVERGENCE)
     first, *rows = race.summary(found * 2, "my.log", 4).split("\n")

@@ -8,7 +8,6 @@ from marks import thorough_but
 from societies import config_from_dict, load_config, plan
 from societies.economy.parameters import parameters
 from societies.economy.schedule import day_schedule
-from societies.economy.state import initial_state
 from societies.economy.workload import WORKLOAD
 from societies.opencl import Device, choose_device
 from societies.workload import Setup
@@ -17,6 +16,7 @@ from societies.workload.running.batches import Room
 from societies.workload.running.plan import state_bytes
 from societies.workload.running.points import with_table
 from societies.workload.running.registry import workload
+from societies.workload.running.state import initial_state
 from societies.workload.running.sufficiency import byte_count
 
 GROUPS = [{"name": "one", "count": 2}, {"name": "other", "count": 3}]
@@ -129,9 +129,9 @@ def test_the_plan_counts_what_is_launched(name):
 
 
 def test_unfilled_arrays_are_those_of_the_start():
-    asked = config(**CASES["devices of groups"])
-    arrays = initial_state(parameters(asked)).values()
-    assert state_bytes(Setup(WORKLOAD, asked)) == sum(array.nbytes for array in arrays)
+    setup = Setup(WORKLOAD, config(**CASES["devices of groups"]))
+    arrays = initial_state(setup.fields, setup.sizes, setup.copies, setup.p).values()
+    assert state_bytes(setup) == sum(array.nbytes for array in arrays)
 
 
 @pytest.mark.ci

@@ -121,9 +121,3 @@ def rectangle(rows, columns, first, last, potential) -> Conductor:
     cells = np.zeros((rows, columns), np.bool_)
     cells[first[0] : last[0] + 1, first[1] : last[1] + 1] = True
     return Conductor(cells, potential)
-
-
-def seed_conductor(rows, columns) -> Conductor:
-    """Return the four cells in the middle of a plate of at least 6 x 6, at potential 1."""
-    first, last = (rows // 2 - 1, columns // 2 - 1), (rows // 2, columns // 2)
-    return rectangle(rows, columns, first, last, 1.0)

@@ -72,7 +72,7 @@ class Batch:
     name: str
     base: Mapping[str, Any]
     settings: Mapping[str, Any]
-    columns: Mapping[str, NDArray[np.float64]]
+    columns: Mapping[str, NDArray[Any]]
     numbers: NDArray[np.int64]
     rows: Sequence[int]
     keep: Keep

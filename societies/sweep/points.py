@@ -73,13 +73,12 @@ class Bucket:
     columns: tuple[str, ...] = ()
     policies: dict[str, int] = field(default_factory=dict)
 
-    def values_of(
-        self, points: Sequence[Point]
-    ) -> tuple[dict[str, NDArray[np.float64]], Policies | None]:
+    def values_of(self, points: Sequence[Point]) -> tuple[dict[str, NDArray[Any]], Policies | None]:
         """Return columns and interventions of runs, given the point of each."""
-        columns = {
-            key: np.array([point[key] for point in points], np.float64) for key in self.columns
-        }
+        columns: dict[str, NDArray[Any]] = {}
+        for key in self.columns:
+            column = [point[key] for point in points]
+            columns[key] = np.array(column, bool if type(column[0]) is bool else np.float64)
         if not self.policies:
             return columns, None
         of = np.array([self.policies[json.dumps(point[INTERVENTIONS])] for point in points])
@@ -225,7 +224,8 @@ def shared_keys(base: WorkloadConfig, data: Mapping[str, Any], points: Sequence[
                 raise NotVarying
             varying(type(base), data, key)
             values = [point[key] for point in points]
-            if not all(type(value) in (int, float) for value in values) and not _rows(values):
+            kinds = {type(value) for value in values}
+            if not (kinds <= {int, float} or kinds == {bool} or _rows(values)):
                 raise NotVarying
         except NotVarying:
             found.add(key)
@@ -245,7 +245,7 @@ def _rows(values: Sequence[Any]) -> bool:
 def launch_config(
     base: WorkloadConfig,
     settings: Mapping[str, Any],
-    columns: Mapping[str, NDArray[np.float64]],
+    columns: Mapping[str, NDArray[Any]],
     numbers: NDArray[np.int64],
     policies: Policies | None = None,
 ) -> WorkloadConfig:

@@ -1,24 +1,29 @@
 """Do societies that differ in their parameters live in one launch as each does alone?"""
 
 import json
+from operator import attrgetter
 
 import numpy as np
 import pytest
 import xarray as xr
-from small import GROUPS, small
+from small import GROUPS, keys_of, small
 
 import societies
 from reference_py.economy.parameters import Parameters
 from societies import SocietiesError, config_from_dict, open_results, verify
+from societies import sweep as studies
+from societies.config.model import INITIAL, TABULATED, VALUE
 from societies.economy import source
 from societies.economy.ensemble import Ensemble
 from societies.economy.parameters import parameters
 from societies.economy.workload import WORKLOAD
+from societies.sweep.document import load_sweep
+from societies.sweep.points import checked_points, sweep_points
 from societies.workload import Setup
 from societies.workload.running.batches import engine_of
 from societies.workload.running.points import points_of, with_table
 from societies.workload.running.state import state_hash
-from societies.workload.running.varying import varying
+from societies.workload.running.varying import ONLY_AT_FIRST
 
 VALUES = {
     "day_length": [600.0, 500.0, 650.0],
@@ -128,22 +133,99 @@ def test_each_society_has_the_parameters_that_it_has_alone():
                 assert ours == alone_
 
 
-def test_every_key_that_may_vary_does_here():
-    """A key that a table takes and kernels do not read from it would be found nowhere else."""
-    places = {key.rpartition(".")[0] if "factor" in key else key for key in VALUES}
-    base = ensemble().model_dump()
-    sections = ("utility", "extraction", "consumption", "trading", "devices_market", "invention")
-    may_vary = set()
-    for section in (*sections, "device"):
-        for key in base[section]:
-            try:
-                varying(type(ensemble()), base, f"{section}.{key}")
-            except Exception as why:
-                if "is a section" not in str(why):
-                    continue
-            may_vary.add(f"{section}.{key}")
-    named = {".".join(key.split(".")[:2]) for key in VALUES} | places
-    assert may_vary <= named
+BRACKETS = {"middle_from": 5.0, "top_from": 20.0}
+POLICIES = {"holdings_tax": BRACKETS, "income_tax": BRACKETS, "sales_tax": BRACKETS}
+SHARES = ("equal", "poorest", "least_extracting", "making")
+OTHERS = {
+    **{key: column[1] for key, column in VALUES.items()},
+    "endowment.units": 3,
+    "policies.quota_of": 1,
+    "policies.quota": 2,
+    "policies.price_of": 2,
+    "policies.price_cap": 2.0,
+    **{f"policies.{tax}.rate": 0.1 for tax in POLICIES},
+    **{f"policies.{tax}.middle_rate": 0.2 for tax in POLICIES},
+    **{f"policies.{tax}.top_rate": 0.3 for tax in POLICIES},
+    **{f"policies.transfer.{share}": 0.2 for share in SHARES},
+    "draws.synchronized": True,
+}
+"""Another value of each key of which twice its value is none, or the same."""
+
+
+def with_policies(**more):
+    """An ensemble of which every key of a value has an effect."""
+    return ensemble(policies=POLICIES, **more)
+
+
+def every_value():
+    """Yield each value key of the economy, its kind, its value and another one."""
+    config = with_policies()
+    for key, kind in keys_of(type(config)):
+        if kind in (VALUE, TABULATED, INITIAL):
+            now = attrgetter(key)(config)
+            yield key, kind, now, OTHERS.get(key, 2 * now)
+
+
+def differ(config, tick):
+    """Return whether the parameters of societies 0 and 1 differ in the tick."""
+    p = WORKLOAD.parameters(config)
+    first, second = (WORKLOAD.parameters_of_copy(p, place, tick) for place in (0, 1))
+    return vars(first) != vars(second)
+
+
+def test_every_value_can_be_in_a_table_an_intervention_and_a_sweep_of_one_launch():
+    base = with_policies().model_dump(mode="json", exclude_unset=True)
+    for key, kind, now, other in every_value():
+        assert differ(with_table(with_policies(), {key: [now, other]}), 1), key
+        sweep = load_sweep({"base": base, "vary": {"grid": {key: [now, other]}}})
+        points, places = sweep_points(sweep)
+        (launch,) = checked_points(sweep, points, places, copies=2)
+        assert launch.points == [0, 1] and launch.columns == (key,)
+        change = {"day": 2, "set": {key: other}, "societies": [1]}
+        if kind == INITIAL:
+            with pytest.raises(SocietiesError, match=ONLY_AT_FIRST):
+                points_of(with_policies(replicates=2, interventions=[change]))
+            continue
+        changed = with_policies(replicates=2, interventions=[change])
+        assert [differ(changed, tick) for tick in (1, 2, 3)] == [False, False, True], key
+
+
+@pytest.mark.ci
+def test_all_values_together_agree_in_a_table_and_in_interventions():
+    every = [*every_value()]
+    change = {"day": 2, "set": {key: new for key, kind, _, new in every if kind != INITIAL}}
+    config = with_table(
+        with_policies(interventions=[{**change, "societies": [0]}], days=5),
+        {key: [now, other, now] for key, _, now, other in every},
+    )
+    report = verify(config)
+    assert report.identical, str(report)
+    together, settings = finals(config, "auto"), {**config.model_dump(), "replicates": 1}
+    for number in range(3):
+        row = [f"{key}={other if number == 1 else now}" for key, _, now, other in every]
+        own = {"first_society": number, **({"interventions": []} if number else {})}
+        one = config_from_dict({**settings, **own}, row)
+        same(together[number], finals(one, "reference")[number])
+
+
+@pytest.mark.ci
+def test_a_key_that_is_true_or_false_varies_in_a_study_and_a_file(tmp_path):
+    csv = tmp_path / "twins.csv"
+    csv.write_text("draws.synchronized\ntrue\nfalse\n")
+    few = {"workload": "economy", "agents": 4, "resources": 3, "devices": "none", "days": 3}
+    report = societies.run(config_from_dict(few), table=csv, out=tmp_path / "run.h5")
+    sweep = {"base": few, "vary": {"grid": {"draws.synchronized": [True, False]}}}
+    studies.run(sweep, out=tmp_path / "study.h5", overwrite=True)
+    assert report.copies == 2
+    with open_results(tmp_path / "run.h5") as run, open_results(tmp_path / "study.h5") as study:
+        for one in (run, study):
+            assert one.coords["draws.synchronized"].values.tolist() == ["true", "false"]
+    csv.write_text("draws.synchronized\ntrue\n0\n")
+    with pytest.raises(SocietiesError, match=r":3  draws.synchronized: is 0, above it True"):
+        with_table(config_from_dict(few), csv)
+    csv.write_text("day_length\ntrue\ntrue\n")
+    with pytest.raises(SocietiesError, match=r":2: day_length: expected a number, got true"):
+        with_table(config_from_dict(few), csv)
 
 
 @pytest.mark.sample

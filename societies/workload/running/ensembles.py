@@ -332,7 +332,9 @@ def bare(config: Any) -> Any:
 
 
 def plain_number(value: Any) -> Any:
-    """Return numbers of a table as YAML has them; whole numbers are valid for int and float."""
+    """Return values of a table as YAML has them; whole numbers are valid for int and float."""
     if value.ndim:
         return [plain_number(one) for one in value]
+    if value.dtype == bool:
+        return bool(value)
     return int(value) if float(value).is_integer() and abs(value) < 2**53 else float(value)

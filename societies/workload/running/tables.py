@@ -27,13 +27,14 @@ class ValueTable:
 
     Attributes
     ----------
-    columns : dotted key -> float64 (copy,), or (copy, resource) for a key with a value per resource
+    columns : dotted key -> (copy,) float64, or bool for a key that is true or false; (copy,
+        resource) for a key with a value per resource
     name : name in messages: "table", or the name of its file
     lines : line number of each row in the file; None if the table was not read from a file
     checked : whether the configuration of every row was checked before
     """
 
-    columns: Mapping[str, NDArray[np.float64]]
+    columns: Mapping[str, NDArray[Any]]
     name: str = "table"
     lines: Sequence[int] | None = None
     checked: bool = False
@@ -108,18 +109,20 @@ def _of_dataset(dataset: Any, copies: str, first: int) -> dict[str, NDArray[Any]
 
 def _from_file(path: Path) -> ValueTable:
     found = read_columns(path, "copy")
-    columns: list[list[float]] = [[] for _ in found.keys]
+    columns: list[list[Any]] = [[] for _ in found.keys]
     for line, row in zip(found.lines, found.rows, strict=True):
         for key, column, value in zip(found.keys, columns, row, strict=True):
             where = f"{found.name}:{line}  {key_shown(key)}"
-            if isinstance(value, bool) or not isinstance(value, int | float):
+            if not isinstance(value, int | float):
                 raise ConfigError(
                     f"{where}: expected a number, got {described(value)}; keys that are words are "
                     "the same in all copies of a launch"
                 )
+            if column and isinstance(value, bool) != isinstance(column[0], bool):
+                raise ConfigError(f"{where}: is {described(value)}, above it {column[0]}")
             if abs(value) > LARGEST_WHOLE and not isinstance(value, float):
                 raise ConfigError(f"{where}: {_too_large(value)}")
-            column.append(float(value))
+            column.append(value if isinstance(value, bool) else float(value))
     return _checked(dict(zip(found.keys, columns, strict=True)), found.name, found.lines)
 
 
@@ -131,10 +134,10 @@ def _too_large(value: int) -> str:
 def _checked(source: Mapping[str, Any], name: str, lines: Sequence[int] | None) -> ValueTable:
     if not source:
         raise ConfigError(f"{name}: has no columns; each is named by the key that it varies")
-    columns: dict[str, NDArray[np.float64]] = {}
+    columns: dict[str, NDArray[Any]] = {}
     for key, given in source.items():
         array = np.asarray(given)
-        if array.ndim not in (1, 2) or array.dtype.kind not in "iuf":
+        if array.ndim not in (1, 2) or array.dtype.kind not in "biuf":
             raise ConfigError(
                 f"{name}: {key}: expected an array of numbers, one for each copy, got "
                 f"{array.dtype} {array.shape}"
@@ -142,7 +145,7 @@ def _checked(source: Mapping[str, Any], name: str, lines: Sequence[int] | None) 
         whole = array.ravel().tolist() if array.dtype.kind in "iu" else []
         if large := [one for one in whole if abs(one) > LARGEST_WHOLE]:
             raise ConfigError(f"{name}: {key}: {_too_large(large[0])}")
-        columns[key] = array.astype(np.float64)
+        columns[key] = array if array.dtype.kind == "b" else array.astype(np.float64)
     table = ValueTable(columns, name, lines)
     if not table.rows:
         raise ConfigError(f"{name}: has no rows")

@@ -154,6 +154,8 @@ def coordinates(
         if column.ndim > 1 and not entries:
             numbers = np.arange(column.shape[1])
             found.append(Coordinate(own, numbers, "", f"number of the entry of {key}"))
+        if column.dtype == bool:  # as studies write them
+            column = np.where(column, "true", "false")
         name, dims = f"vary.{key}" if key in taken else key, (copies, own)[: column.ndim]
         found.append(Coordinate(name, column, unit, meaning, dims))
     return found

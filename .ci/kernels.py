@@ -125,15 +125,15 @@ def without_general(binary: bytes) -> bytes:
     for _ in range(kernels):
         whole, files, arguments = struct.unpack_from("<QQI", binary, start)
         end, place = start + whole, start + whole - files
-        head, kept = binary[start + 20 : place], []
+        head, rest = binary[start + 20 : place], []
         while place < end:
             path, contents, place = a_file(binary, place)
             if b"/0-0-0" not in path:
-                kept += [
+                rest += [
                     b"".join(struct.pack("<I", len(x)) + x for x in (path, stripped(contents)))
                 ]
-        size = sum(map(len, kept))
-        parts += [struct.pack("<QQI", 20 + len(head) + size, size, arguments), head, *sorted(kept)]
+        size = sum(map(len, rest))
+        parts += [struct.pack("<QQI", 20 + len(head) + size, size, arguments), head, *sorted(rest)]
         start = end
     return b"".join(parts)
 

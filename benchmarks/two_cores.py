@@ -65,9 +65,9 @@ def machine(options: argparse.Namespace) -> None:
             found = []
             for repeat in range(5):
                 alone = sum(rates(program, [core])[0] for core in cores) / len(cores)
-                beside = sum(rates(program, cores))
-                found.append(beside / alone)
-                row = (f"{number:.4g}" for number in (alone, beside, found[-1]))
+                together = sum(rates(program, cores))
+                found.append(together / alone)
+                row = (f"{number:.4g}" for number in (alone, together, found[-1]))
                 table.writerow((name, repeat, *row))
             print(f"{name:14s}", " ".join(f"{times:.2f}" for times in found), flush=True)
 
@@ -158,14 +158,14 @@ def main() -> None:
     for scenario in options.scenarios:
         one, two = economy(scenario, options, 1), economy(scenario, options, 2)
         each = float(one["cpu_seconds"]) / options.societies
-        beside = None
+        together = None
         if options.peer:
-            seconds, beside = peer_seconds(options.peer, scenario, options.days)
-            keep(options, f"C++ program, {scenario}, {options.days} days", seconds, beside)
+            seconds, together = peer_seconds(options.peer, scenario, options.days)
+            keep(options, f"C++ program, {scenario}, {options.days} days", seconds, together)
         row = [
             f"{each:.3f}",
             "{} {}".format(*GOALS[scenario]),
-            f"{beside / each:.2f}" if beside else "-",
+            f"{together / each:.2f}" if together else "-",
             one["seconds"],
             two["seconds"],
             f"{float(one['seconds']) / float(two['seconds']):.2f}",

@@ -46,7 +46,7 @@ for _name in ("fsync", "fdatasync"):
 # With SOCIETIES_TEST_DEVICE='Intel(R) OpenCL' all tests run on that device, or the session fails.
 _asked = os.environ.get("SOCIETIES_TEST_DEVICE", "")
 _opened: set[str] = set()
-_beside: set[str] = set()
+_second: set[str] = set()
 """The CPU's devices that took small batches of a search, next to the device asked for."""
 
 ON_PAPER = "on paper"
@@ -92,7 +92,7 @@ def pytest_configure(config):
 
     def chosen(*given, **named):
         device = choose(*given, **named)
-        _beside.add(_identity(device))
+        _second.add(_identity(device))
         return device
 
     few.choose_device = chosen
@@ -183,7 +183,7 @@ def _identity(device):
 def pytest_sessionfinish(session):
     if hasattr(session.config, "workeroutput"):
         session.config.workeroutput["opened"] = sorted(_opened)
-        session.config.workeroutput["second"] = sorted(_beside)
+        session.config.workeroutput["second"] = sorted(_second)
     elif _asked and not _as_asked():
         session.exitstatus = pytest.ExitCode.TESTS_FAILED
 
@@ -192,7 +192,7 @@ def pytest_sessionfinish(session):
 def pytest_testnodedown(node):
     output = getattr(node, "workeroutput", {})
     _opened.update(output.get("opened", ()))
-    _beside.update(output.get("second", ()))
+    _second.update(output.get("second", ()))
 
 
 def pytest_terminal_summary(terminalreporter):
@@ -204,7 +204,7 @@ def pytest_terminal_summary(terminalreporter):
 
 def _as_asked():
     """Return whether the tests ran on the device asked for and, but for small batches, no other."""
-    return _wanted() in _opened <= {_wanted(), *_beside}
+    return _wanted() in _opened <= {_wanted(), *_second}
 
 
 def _wanted():

@@ -44,11 +44,11 @@ FIELDS = (
 class Table:
     """Rows of a CSV file, kept as they come in place of earlier ones of the same sequences."""
 
-    def __init__(self, path, anew):
+    def __init__(self, path, again):
         self.path, self.rows = path, []
         if path is not None and path.exists():
             with path.open(newline="") as file:
-                self.rows = [row for row in csv.DictReader(file) if row["sequence"] not in anew]
+                self.rows = [row for row in csv.DictReader(file) if row["sequence"] not in again]
 
     def add(self, rows):
         """Keep rows and write the file."""
@@ -194,16 +194,16 @@ def main(words=None):
     about = {"device": device.name, "date": datetime.date.today().isoformat()}
     began, wrong = time.perf_counter(), []
     for kind, makers in (("dieharder", sequences), ("counts", countings)):
-        anew = [name for name in makers if name in wanted]
-        table = Table(folder and folder / f"{kind}.csv", anew)
-        for name in anew:
+        again = [name for name in makers if name in wanted]
+        table = Table(folder and folder / f"{kind}.csv", again)
+        for name in again:
             if kind == "dieharder":
                 with_dieharder(
                     name, makers[name](), chosen_tests(name, options.quick), table, about
                 )
             else:
                 counted(name, makers[name], table, about)
-        wrong += surprises(table.rows, anew)
+        wrong += surprises(table.rows, again)
     print(f"{time.perf_counter() - began:.0f} s")
     if wrong:
         print("not as it should be: " + "; ".join(wrong))

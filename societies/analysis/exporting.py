@@ -25,7 +25,7 @@ from societies.analysis.selecting import (
 from societies.config.problems import suggestion
 from societies.errors import ConfigError, OutputError, SocietiesError, option
 from societies.output import open_results
-from societies.output.files import MAKING, already_there, explained, file_for_hdf5, written
+from societies.output.files import MAKING, exists_already, explained, file_for_hdf5, written
 from societies.output.reading import event_tables
 from societies.output.tables import EVENT
 from societies.paths import kind_unless_file
@@ -168,7 +168,7 @@ def _written(writers: Mapping[Path, Writer], source: Path | None, *, overwrite: 
         if source is not None and path.exists() and path.samefile(source):
             raise OutputError(f"{path}: is the result itself. Choose another place.")
         if path.exists() and not overwrite:
-            raise already_there(path)
+            raise exists_already(path)
     with ExitStack() as stack:  # at its end all files get their names
         for path, write in writers.items():
             stack.enter_context(explained(path, MAKING))

@@ -233,7 +233,7 @@ def _scan(
     """Return the checksums of rows up to ``stop`` along the clock, and which rows are empty."""
     extent, axis = disk.extents[name], series.axis or 0
     bits = f"u{extent.dtype.itemsize}"
-    nothing_there = np.frombuffer(bytes.fromhex(series.fill), bits)
+    fill = np.frombuffer(bytes.fromhex(series.fill), bits)
     sums, empty = np.array(beginnings(disk, name, range(stop)), np.uint32), np.ones(stop, bool)
     count = stop if axis == 0 else extent.shape[0]
     step = max(1, _AT_ONCE * extent.shape[0] // max(1, extent.nbytes))
@@ -241,7 +241,7 @@ def _scan(
         part = slice(low, min(low + step, count))
         inner = [slice(None)] * (axis - 1) + [slice(0, stop)] * (axis > 0)
         values = disk.read(name, part, *inner)
-        same = np.moveaxis(values.view(bits) == nothing_there, axis, 0)
+        same = np.moveaxis(values.view(bits) == fill, axis, 0)
         same = same.all(axis=tuple(range(1, same.ndim)))
         if axis == 0:
             sums[part], empty[part] = row_sums(values, 0, sums[part]), same

@@ -147,7 +147,7 @@ def already_exists(path: Path) -> OutputError:
     )
 
 
-def already_there(path: Path) -> OutputError:
+def exists_already(path: Path) -> OutputError:
     """Return the error for the name of an existing file that no command can continue."""
     return OutputError(
         f"{path}: exists already and was not touched. "

@@ -324,7 +324,7 @@ def _set_below(document: Document, base: Document, values: Mapping[Any, Any]) ->
         for name, value in values.items():
             path, where = (*below, *str(name).split(".")), (*said, name)
             place = document.place(where)
-            section = isinstance(value, dict) and isinstance(_there(base.data, path), dict | list)
+            section = isinstance(value, dict) and isinstance(_section(base.data, path), dict | list)
             if section and value:
                 merge(path, value, where)
             elif section:
@@ -340,7 +340,7 @@ def _set_below(document: Document, base: Document, values: Mapping[Any, Any]) ->
     merge((), values, ("set",))
 
 
-def _there(data: Any, path: Sequence[str]) -> Any:
+def _section(data: Any, path: Sequence[str]) -> Any:
     """Return the value at a path of plain data, an empty section if the path does not exist."""
     for part in path:
         if isinstance(data, list):

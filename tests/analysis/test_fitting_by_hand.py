@@ -14,7 +14,7 @@ from tests.analysis.test_figures import DAYS, SHOCK, run, study
 
 ECONOMY = "workload: economy\n"
 BARE = {"clock": "day", "copies": "society", "configuration": ECONOMY}
-KEPT = ("series", "gini", "distribution", "sources", "time", "devices", "hhi", "interdependence")
+FULL = ("series", "gini", "distribution", "sources", "time", "devices", "hhi", "interdependence")
 
 
 def bare(count=3, dims=("society", "day"), **attrs):
@@ -26,7 +26,7 @@ def bare(count=3, dims=("society", "day"), **attrs):
 
 def test_of_a_whole_result_all_figures_of_a_run_can_be_drawn():
     data = run(configuration=SHOCK)
-    assert set(fitting.fitting({"a": data})) == {*KEPT, "shock"}
+    assert set(fitting.fitting({"a": data})) == {*FULL, "shock"}
     assert fitting.fitting({"a": bare()}) == ["series"]
     assert fitting.fitting({"a": bare(dims=("society", "day", "agent"))}) == []
 

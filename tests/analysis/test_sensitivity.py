@@ -138,10 +138,10 @@ def test_the_leave_one_out_error_is_that_of_fits_without_the_point():
     noise = np.linalg.inv(smooth._inverse) - smooth._kernel(unit)
     errors = []
     for left_out in range(25):
-        kept = np.arange(25) != left_out
-        covariance = smooth._kernel(unit[kept]) + noise[np.ix_(kept, kept)]
-        weights = np.linalg.solve(covariance, target[kept])
-        errors.append(target[left_out] - smooth._kernel(unit[[left_out]], unit[kept])[0] @ weights)
+        rest = np.arange(25) != left_out
+        covariance = smooth._kernel(unit[rest]) + noise[np.ix_(rest, rest)]
+        weights = np.linalg.solve(covariance, target[rest])
+        errors.append(target[left_out] - smooth._kernel(unit[[left_out]], unit[rest])[0] @ weights)
     assert made.q2 == pytest.approx(1 - np.mean(np.square(errors)) / np.mean(target**2), rel=1e-6)
     assert made.q2 < 0.98  # noise cannot be predicted
 

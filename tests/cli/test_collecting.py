@@ -47,8 +47,8 @@ def test_collecting_is_as_usual_after_the_first_time(collecting):
     before = list(gc.callbacks)
     _collect_later(5000)
     assert gc.get_threshold() == (5000, 10, 10)
-    kept = [[] for _ in range(10_000)]
-    assert gc.get_threshold() == (700, 10, 10) and kept
+    alive = [[] for _ in range(10_000)]
+    assert gc.get_threshold() == (700, 10, 10) and alive
     assert gc.callbacks == before
 
 

@@ -119,8 +119,8 @@ CONSIDERED = {"resource": 1, "benefit": 5.0, "cost": 4.0, "refused": ("costs mor
             events.OwnUse(**OWN, considered=[events.Considered(**CONSIDERED)]),
         ),
         *(
-            (name, {first: 1, second: 5, **facts}, kind(1, 5, **told))
-            for name, first, second, facts, kind, told in (
+            (name, {first: 1, second: 5, **facts}, kind(1, 5, **own))
+            for name, first, second, facts, kind, own in (
                 ("meeting", "a", "b", {"attempt": 0, **MEETING}, events.Meeting, MEETING),
                 ("pair", "a", "b", PAIR, events.Pairing, PAIR),
                 ("bargain", "a", "b", BARGAIN, events.Bargain, BARGAIN),
@@ -264,8 +264,8 @@ def test_rows_of_trades_by_hand():
         *(6, 4, 1, [0], [5, 3, 2], 8, 90.0, 40.0, [2, 0, 1], 60.0, 55.0, 30.0, 15.0),
         *([1.0, 2.0, 3.0], [4.0, 5.0, 6.0], [1.5, 2.0, 3.5], [3.5, 5.0, 5.5], True),
     )
-    told = [(17, place, one) for one in (refused, bargain, sale)]
-    (row,) = trade_log._swap_rows(9, told)
+    trades = [(17, place, one) for one in (refused, bargain, sale)]
+    (row,) = trade_log._swap_rows(9, trades)
     assert row == (
         *(17, 9, 2, 3, 4, 6, 6, 1, 2, 7, 8, 3.0, 0.5, 0.25),
         *(10.0, 12.0, 11.0, 9.0, 20.0, 18.0, 21.0, 23.0, 1.5, 2.5),
@@ -273,7 +273,7 @@ def test_rows_of_trades_by_hand():
     columns = trade_log._columns(trade_log.RESOURCE_TRADES, [row])
     assert columns["society"].tolist() == [17] and columns["value_b_taken_after"].tolist() == [23.0]
     assert list(columns) == [column.name for column in trade_log.RESOURCE_TRADES]
-    rows = trade_log._sale_rows(9, told, 4)
+    rows = trade_log._sale_rows(9, trades, 4)
     found = trade_log._columns(trade_log.DEVICE_TRADES, rows, 4)
     nan = math.nan
     right = {
@@ -358,7 +358,7 @@ SETTINGS = {
 
 
 @pytest.fixture(scope="module")
-def kept(tmp_path_factory):
+def recorded(tmp_path_factory):
     """Return a configuration, a file with the state after day 4, and society 4 after each day."""
     config = config_from_dict(SETTINGS)
     path = tmp_path_factory.mktemp("kept") / "run.h5"
@@ -384,27 +384,27 @@ def kept(tmp_path_factory):
         (9, True, "from the checkpoint of day 4 in {}, by days 5 to 8 on reference", [5, 6, 7, 8]),
     ],
 )
-def test_a_day_is_reached_from_where_it_can_be(kept, day, start, reached, before):
+def test_a_day_is_reached_from_where_it_can_be(recorded, day, start, reached, before):
     heard = []
     found = trace.trace(
-        Setup(WORKLOAD, kept.config),
+        Setup(WORKLOAD, recorded.config),
         day=day,
         agent=1,
         society=4,
-        start=kept.path if start else None,
+        start=recorded.path if start else None,
         device="reference",
         progress=lambda done, days: heard.append((done, days)),
     )
-    assert found.reached == reached.format(kept.path)
+    assert found.reached == reached.format(recorded.path)
     first = (4 if start else 0, day)
     assert heard == [first, *((one, day) for one in before), (day, day)]
     assert (found.society, found.day, found.agent) == (4, day, 1)
-    assert found.state_sha256 == state_hash(WORKLOAD.fields(kept.p), kept.states[day])
+    assert found.state_sha256 == state_hash(WORKLOAD.fields(recorded.p), recorded.states[day])
     assert found.checked == "the day was run by the reference alone"
     for snapshot, state in ((found.morning, day - 1), (found.evening, day)):
-        assert snapshot.held == kept.states[state]["held"][0, 1].tolist()
-        assert snapshot.experience == kept.states[state]["experience"][0, 1].tolist()
-        assert snapshot.value == kept.states[state]["value"][0, 1].tolist()
+        assert snapshot.held == recorded.states[state]["held"][0, 1].tolist()
+        assert snapshot.experience == recorded.states[state]["experience"][0, 1].tolist()
+        assert snapshot.value == recorded.states[state]["value"][0, 1].tolist()
         worth = [
             total_utility(utility_curve(found.parameters, 1, r), n)
             for r, n in enumerate(snapshot.held)
@@ -416,18 +416,18 @@ def test_a_day_is_reached_from_where_it_can_be(kept, day, start, reached, before
     assert [part.phase for part in found.sections][-1] == "shocks" or day not in (2, 6)
 
 
-def test_a_part_of_a_day_and_parts_that_are_none(kept):
+def test_a_part_of_a_day_and_parts_that_are_none(recorded):
     trading = trace.trace(
-        Setup(WORKLOAD, kept.config), day=2, agent=0, phase="trading", device="reference"
+        Setup(WORKLOAD, recorded.config), day=2, agent=0, phase="trading", device="reference"
     )
     assert trading.society == 3 and {part.phase for part in trading.sections} == {"trading"}
     for phase in ("own_use", "invention", "matching"):
         with pytest.raises(ConfigError, match=f"phase={phase!r}: the parts of day 3 are trading, "):
-            trace._require_phase(kept.p, 3, phase)
-    trace._require_phase(kept.p, 3, None)
-    trace._require_phase(kept.p, 2, "shocks")
+            trace._require_phase(recorded.p, 3, phase)
+    trace._require_phase(recorded.p, 3, None)
+    trace._require_phase(recorded.p, 2, "shocks")
     with pytest.raises(ConfigError, match="the parts of day 3 are trading, extraction, "):
-        trace._require_phase(kept.p, 3, "shocks")
+        trace._require_phase(recorded.p, 3, "shocks")
 
 
 @pytest.mark.parametrize(
@@ -441,19 +441,19 @@ def test_a_part_of_a_day_and_parts_that_are_none(kept):
         (1, 0, 5, "society=5: the configuration's societies are 3 to 4"),
     ],
 )
-def test_what_is_not_there(kept, day, agent, number, message):
+def test_what_is_not_there(recorded, day, agent, number, message):
     with pytest.raises(ConfigError, match=message):
-        trace.require_there(kept.config, day, agent, number)
+        trace.require_agent(recorded.config, day, agent, number)
     for right in ((1, 0, 3), (9, 3, 4)):
-        trace.require_there(kept.config, *right)
+        trace.require_agent(recorded.config, *right)
     alone = config_from_dict({**SETTINGS, "replicates": 1, "interventions": []})
     with pytest.raises(ConfigError, match="the configuration's only society is 3"):
-        trace.require_there(alone, 1, 0, 4)
+        trace.require_agent(alone, 1, 0, 4)
 
 
-def test_a_removed_agent_has_no_day(kept):
+def test_a_removed_agent_has_no_day(recorded):
     with pytest.raises(ConfigError, match="agent=2: was removed at the end of day 6, before day 8"):
-        trace.trace(Setup(WORKLOAD, kept.config), day=8, agent=2, society=4, device="reference")
+        trace.trace(Setup(WORKLOAD, recorded.config), day=8, agent=2, society=4, device="reference")
     shocks = [(2, REMOVE_RESOURCE), (4, REMOVE_AGENT), (5, REMOVE_AGENT)]
     p = SimpleNamespace(shocks=[SimpleNamespace(day=day, remove=what) for day, what in shocks])
     state = {"alive": np.array([[1, 0, 1]]), "shock_target": np.array([[1, 0, 1]])}
@@ -499,30 +499,32 @@ def test_days_are_run_and_reported_one_by_one():
         ("3:5", False, "by days 1 to 5 on reference", True),
     ],
 )
-def test_a_life_is_reached_from_where_it_can_be(kept, days, start, reached, known):
+def test_a_life_is_reached_from_where_it_can_be(recorded, days, start, reached, known):
     """Its units are those of the states; a measure of the evening before is not in a checkpoint."""
     heard = []
     found = life(
-        Setup(WORKLOAD, kept.config),
+        Setup(WORKLOAD, recorded.config),
         days=days,
         agent=1,
         society=4,
-        start=kept.path if start else None,
+        start=recorded.path if start else None,
         device="reference",
         progress=lambda done, of: heard.append((done, of)),
     )
     first, last = map(int, days.split(":"))
-    assert found.reached == reached.format(kept.path)
+    assert found.reached == reached.format(recorded.path)
     assert [day.day for day in found.days] == list(range(first, last + 1))
     begin = 4 if start else 0
     assert heard == [(begin, last), *((day, last) for day in range(begin + 1, last + 1))]
     assert (found.before is not None) == bool(known)
     for day in found.days:
-        extracted = kept.states[day.day]["extracted"][0, 1]
+        extracted = recorded.states[day.day]["extracted"][0, 1]
         assert day.extracted == {r: n for r, n in enumerate(extracted.tolist()) if n}
         assert day.wealth_devices == 0.0 and not day.made and not day.deals
         assert bool(day.change) == (known is not None or first == 1 or day.day > first)
-    plain = life(Setup(WORKLOAD, kept.config), days=days, agent=1, society=4, device="reference")
+    plain = life(
+        Setup(WORKLOAD, recorded.config), days=days, agent=1, society=4, device="reference"
+    )
     for one, other in zip(found.days[1:], plain.days[1:], strict=True):
         assert one == other
     assert found.mean_wealth == plain.mean_wealth

@@ -370,7 +370,7 @@ def started(words: Sequence[str], folder: Path) -> tuple[int, int]:
     it prints goes into the file ``printed`` next to its folder.
     """
     reading, writing = os.pipe()
-    ready, told = os.pipe()
+    ready, release = os.pipe()
     child = os.fork()
     if child == 0:
         try:
@@ -385,7 +385,7 @@ def started(words: Sequence[str], folder: Path) -> tuple[int, int]:
             os.dup2(writing, 2)
             sys.stdout, sys.stderr = os.fdopen(1, "w"), os.fdopen(2, "w")  # pytest has others
             sys.argv = ["societies", *words]
-            os.write(told, b"x")
+            os.write(release, b"x")
             command()
         except SystemExit as end:
             sys.stdout.flush()
@@ -394,7 +394,7 @@ def started(words: Sequence[str], folder: Path) -> tuple[int, int]:
             os._exit(99)
     os.close(writing)
     os.read(ready, 1)
-    for one in (ready, told):
+    for one in (ready, release):
         os.close(one)
     return child, reading
 
@@ -477,7 +477,7 @@ def undisturbed(name: str, folder: Path) -> Undisturbed:
     own.mkdir()
     words = [word for word in one.words if word != "--view"]
     child, said = started(words, own)
-    before = until_there(own / one.file, said) if one.file else 0.0
+    before = until_written(own / one.file, said) if one.file else 0.0
     began = time.perf_counter()
     code, text = ended(child, said)
     if code:
@@ -504,7 +504,7 @@ def stop_one(
     own.mkdir()
     child, said = started(one.words, own)
     if one.file and chance.random() >= EARLY:
-        until_there(own / one.file, said)
+        until_written(own / one.file, said)
         time.sleep(chance.uniform(0, 1.05 * after))
     else:
         time.sleep(chance.uniform(0, before if one.file else 1.05 * after))
@@ -549,7 +549,7 @@ EARLY = 0.25
 """Share of the signals that are sent before there is a file, or while it is made."""
 
 
-def until_there(path: Path, said: int) -> float:
+def until_written(path: Path, said: int) -> float:
     """Wait until a command has made its file, or has ended; return the seconds that it took."""
     began = time.perf_counter()
     while not path.exists() and not select.select([said], [], [], 0.002)[0]:

@@ -204,9 +204,9 @@ def test_a_payment_ends_where_its_resource_is_minus_one():
 
 
 def test_of_an_agent_only_its_own_events_are_kept():
-    kept = []
-    listener = SimpleNamespace(concerns=lambda agent: agent == 3, keep=kept.append)
+    events = []
+    listener = SimpleNamespace(concerns=lambda agent: agent == 3, keep=events.append)
     record = _recorder(dict)
     record(listener, 2, minutes=1.0)
     record(listener, 3, minutes=2.0)
-    assert kept == [{"minutes": 2.0}]
+    assert events == [{"minutes": 2.0}]

@@ -396,10 +396,10 @@ class _Maker:
                 steps += self.repaired(end, sizes)
                 result.append(Ways(self.pick("for", "while", "do"), (tuple(steps),)))
             else:
-                kept = tuple(way for way in exits if way[0] != "break" or form == "if")
+                possible = tuple(way for way in exits if way[0] != "break" or form == "if")
                 parts, before = [], sizes
                 for index in range(2 if form == "if" else self.pick(1, 2, 3)):
-                    steps, end = self.body(before, depth - 1, kept, callees)
+                    steps, end = self.body(before, depth - 1, possible, callees)
                     if index:
                         steps += self.repaired(end, sizes)
                     else:

@@ -67,8 +67,8 @@ def test_impossible_keys_are_refused(keys, message):
 def test_amounts_and_other_mistakes_are_reported_at_once_and_each_once():
     with pytest.raises(ConfigError) as refused:
         config_from_dict({**SMALLEST, "price0": 1e-9, "savings0": -1.0})
-    told = [line.split(":")[0] for line in str(refused.value).splitlines()]
-    assert sorted(told) == ["net_worth_ratio", "savings0"]
+    keys = [line.split(":")[0] for line in str(refused.value).splitlines()]
+    assert sorted(keys) == ["net_worth_ratio", "savings0"]
     with pytest.raises(ConfigError) as refused:
         config_from_dict({**SMALLEST, "price0": 1e6, "net_worth_ratio": 1e6, "productivity": 1e6})
     assert str(refused.value).count("more than can be counted") == 1

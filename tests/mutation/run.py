@@ -99,8 +99,8 @@ LIBRARIES = (
 class Campaign:
     """Which tests are run on which mutant, and what was found."""
 
-    def __init__(self, chosen, coverage, options, kept):
-        self.mutants, self.options, self.kept = chosen, options, kept
+    def __init__(self, chosen, coverage, options, verdicts):
+        self.mutants, self.options, self.verdicts = chosen, options, verdicts
         self.seconds, self.near = coverage["seconds"], {}
         self.reached, self.of_module = {}, defaultdict(set)
         for module, line, names in coverage["reached"]:
@@ -114,7 +114,7 @@ class Campaign:
 
     def learn(self):
         """Read which tests killed what, in other processes too, since this was called last."""
-        with self.kept.open("rb") as log:
+        with self.verdicts.open("rb") as log:
             log.seek(self.read)
             text = log.read()
         whole = text[: text.rfind(b"\n") + 1]
@@ -178,7 +178,7 @@ class Campaign:
             verdict, by, cpu = _attempted(lambda pipe: attempt(mutant, names, pipe))
         seconds = round(time.monotonic() - began, 2)
         row = {"name": mutant.name, "verdict": verdict, "by": by, "seconds": seconds}
-        with self.kept.open("ab", buffering=0) as log:
+        with self.verdicts.open("ab", buffering=0) as log:
             log.write((json.dumps({**row, "cpu": round(cpu, 2)}) + "\n").encode())
 
     def swapped(self, session):
@@ -383,9 +383,9 @@ def _text(name):
     return f"{name[1]}: {name[2]}  ->  {name[3]}"
 
 
-def known(chosen, kept):
+def known(chosen, verdicts):
     """Return, by name, the newest row of each mutant that was tried: of the list or a later run."""
-    rows = [*listed(chosen), *map(json.loads, kept.read_text().splitlines())]
+    rows = [*listed(chosen), *map(json.loads, verdicts.read_text().splitlines())]
     return {
         tuple(plain(part) if isinstance(part, str) else part for part in one["name"]): one
         for one in rows
@@ -453,10 +453,10 @@ def _counted(count):
 def main():
     options = parsed()
     options.folder.mkdir(parents=True, exist_ok=True)
-    kept = options.folder / "verdicts.jsonl"
+    verdicts = options.folder / "verdicts.jsonl"
     os.chdir(ROOT)
     os.environ.setdefault("SOCIETIES_CACHE_DIR", str(options.folder / "builds"))
-    kept.touch()
+    verdicts.touch()
     asked = [*options.modules]
     if options.source:
         asked += [line for line in options.source.read_text().splitlines() if line]
@@ -470,11 +470,11 @@ def main():
         chosen = [chosen[i] for i in sorted(some)]
     all_of_it = not (asked or options.function or options.sample)
     if options.summary:
-        return finish(chosen, kept, options, all_of_it=all_of_it)
+        return finish(chosen, verdicts, options, all_of_it=all_of_it)
     tried = chosen
     if options.again or options.rest:
         wanted = (*(ALIVE if options.again else ()), *([NOT_RUN] if options.rest else ()))
-        past = {name: row["verdict"] for name, row in known(chosen, kept).items()}
+        past = {name: row["verdict"] for name, row in known(chosen, verdicts).items()}
         tried = [one for one in tried if past.get(one.name, NOT_RUN) in wanted]
     if options.unexplained:
         single, whole = explained()
@@ -497,7 +497,7 @@ def main():
     coverage = {"seconds": {}, "reached": []}
     if not options.devices:
         coverage = covered(every, options.tests, *how, statements=not options.by_name)
-    campaign = Campaign(tried, coverage, options, kept)
+    campaign = Campaign(tried, coverage, options, verdicts)
     if not options.devices and any(not one.at_import for one in tried):
         if os.fork() == 0:
             find_functions({file_of(one.module) for one in tried})
@@ -507,7 +507,7 @@ def main():
             pytest.main([*of_these], plugins=[Planting(campaign)])
             os._exit(0)
         os.wait()
-    tried_now = [json.loads(line) for line in kept.read_text().splitlines()]
+    tried_now = [json.loads(line) for line in verdicts.read_text().splitlines()]
     newest = {tuple(one["name"]): one["verdict"] for one in tried_now}
     rest = [
         one
@@ -515,18 +515,18 @@ def main():
         if options.devices or one.at_import or newest.get(one.name) == NO_VERDICT
     ]
     campaign.carry_out(rest, campaign.imported)
-    return finish(chosen, kept, options, all_of_it=all_of_it)
+    return finish(chosen, verdicts, options, all_of_it=all_of_it)
 
 
-def finish(chosen, kept, options, *, all_of_it):
+def finish(chosen, verdicts, options, *, all_of_it):
     """Report, and write the committed list and table of all mutants if that is asked for."""
     if options.write:
         every = chosen_of([])
-        newest = {name: row["verdict"] for name, row in known(every, kept).items()}
+        newest = {name: row["verdict"] for name, row in known(every, verdicts).items()}
         write(every, newest)
         chosen, all_of_it = every, True
     table = TABLE if options.write else None
-    return int(reported(chosen, known(chosen, kept), all_of_it=all_of_it, table=table))
+    return int(reported(chosen, known(chosen, verdicts), all_of_it=all_of_it, table=table))
 
 
 if __name__ == "__main__":

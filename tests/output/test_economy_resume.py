@@ -118,7 +118,7 @@ def test_killed_at_random_moments_and_resumed(folder):
 
     def chain(number):
         moment, path = random.Random(SEED + number), folder / f"{number}.h5"
-        days, kills, days_kept = 0, 0, 0
+        days, kills, resumed = 0, 0, 0
         while True:
             resume = ["--resume"] if path.exists() else []
             if resume and moment.random() < 0.3:
@@ -137,7 +137,7 @@ def test_killed_at_random_moments_and_resumed(folder):
             if path.exists():
                 with reading:
                     days = assert_committed_days(path, truth)
-                days_kept += child.returncode != 0 and 0 < days < LONG
+                resumed += child.returncode != 0 and 0 < days < LONG
             if child.returncode == 0:
                 assert out == f"{path.name}\n"
                 with reading:
@@ -145,11 +145,11 @@ def test_killed_at_random_moments_and_resumed(folder):
                 path.unlink()
                 days = 0
                 if kills >= KILLS / CHAINS:
-                    return days_kept
+                    return resumed
 
     with ThreadPoolExecutor(CHAINS) as pool:
-        days_kept = sum(pool.map(chain, range(CHAINS)))
-    assert days_kept >= KILLS / 4  # otherwise the moments are badly chosen
+        resumed = sum(pool.map(chain, range(CHAINS)))
+    assert resumed >= KILLS / 4  # otherwise the moments are badly chosen
 
 
 def wait_for_day(child, path, day, reading):

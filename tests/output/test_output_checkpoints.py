@@ -356,12 +356,12 @@ def test_a_file_waits_for_the_slot_that_is_filled(ends, monkeypatch, tmp_path):
 def test_a_failure_in_the_thread_that_fills_reaches_all(when, step, monkeypatch, tmp_path):
     """What is lost then may be of ticks, which another thread wrote and hands to the disk next."""
     file = lengthened(tmp_path / "run.h5")
-    told, failing, release = [], Event(), Event()
+    raised, failing, release = [], Event(), Event()
     main = threading.current_thread()
 
     def once(descriptor):
-        if threading.current_thread() is not main and not told:
-            told.append(descriptor)
+        if threading.current_thread() is not main and not raised:
+            raised.append(descriptor)
             failing.set()
             assert release.wait(60)
             raise OSError(errno.EIO, "input/output error")

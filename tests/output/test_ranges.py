@@ -30,7 +30,7 @@ SETTINGS = {
     "shocks": [{"day": 2, "remove": "resource", "index": "random"}],
     "record": {"checkpoint": 3},
 }
-KEPT = {name: field for name, field in (STATE | DEVICE_STATE).items() if field.checkpointed}
+CHECKPOINTED = {name: field for name, field in (STATE | DEVICE_STATE).items() if field.checkpointed}
 
 
 @pytest.fixture(scope="module")
@@ -70,7 +70,7 @@ def forge(path, name, value):
 def bad_values(config):
     """Yield every field with a value just outside each end of its range."""
     named = named_limits(Setup(WORKLOAD, config), SETTINGS["days"])
-    for name, field in KEPT.items():
+    for name, field in CHECKPOINTED.items():
         for limit, step in zip(field.within, (-1, 1), strict=True):
             if limit is None:
                 continue

@@ -97,9 +97,9 @@ def test_optional_tools_settings_and_caches_are_hidden(rich, tmp_path):
 
 def test_temporary_files_stay_where_that_is_asked_for(rich, tmp_path):
     (tmp_path / "kept").mkdir()
-    kept = rich | {"BARE_TMP": str(tmp_path / "kept")}
+    retaining = rich | {"BARE_TMP": str(tmp_path / "kept")}
     make = ("sh", "-ec", "mktemp; env")
-    code, out, err = run(BARE, *make, environment=kept, folder=tmp_path / "work")
+    code, out, err = run(BARE, *make, environment=retaining, folder=tmp_path / "work")
     assert code == 0, err
     (made,) = (tmp_path / "kept").iterdir()
     assert out.splitlines()[0] == str(made) and "BARE_TMP" not in out

@@ -58,8 +58,8 @@ def test_an_image_gets_every_file_that_git_tracks():
         pytest.skip("needs a clone")
     patterns = []
     for line in (ROOT / ".dockerignore").read_text().splitlines():
-        kept, pattern = line.startswith("!"), line.removeprefix("!")
+        included, pattern = line.startswith("!"), line.removeprefix("!")
         anchored = pattern if pattern.startswith("**") else f"/{pattern}"  # as Docker reads them
-        patterns += ["-x", f"{'!' * kept}{anchored}"]
+        patterns += ["-x", f"{'!' * included}{anchored}"]
     asked = ["git", "-C", str(ROOT), "ls-files", "--cached", "--ignored", *patterns]
     assert subprocess.run(asked, capture_output=True, text=True, check=True).stdout == ""

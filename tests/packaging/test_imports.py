@@ -331,8 +331,8 @@ def test_an_explanation_calls_no_rule_of_the_model():
 def test_the_package_needs_nothing_of_the_checkout():
     shipped = {"societies", "reference_py"}
     for module, others in ours().items():
-        beside = {path.name for path in ROOT.iterdir() if path.is_dir()} - shipped
-        assert not [one for one in others if one.split(".")[0] in beside], module
+        unshipped = {path.name for path in ROOT.iterdir() if path.is_dir()} - shipped
+        assert not [one for one in others if one.split(".")[0] in unshipped], module
 
 
 # ---------------------------------------------------------------- each rule finds what it is for

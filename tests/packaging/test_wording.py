@@ -104,11 +104,11 @@ def sentences(path: Path) -> str:
     else:
         comment = r"//[^\n]*|/\*.*?\*/" if path.suffix == ".cl" else r"#[^\n]*"
         spans = [found.span() for found in re.finditer(comment, text, re.S)]
-    kept, last = [], 0
+    parts, last = [], 0
     for start, end in spans:
-        kept += [re.sub(r"\S", " ", text[last:start]), text[start:end]]
+        parts += [re.sub(r"\S", " ", text[last:start]), text[start:end]]
         last = end
-    return "".join(kept)
+    return "".join(parts)
 
 
 def names_of_tests(path: Path) -> list[str]:

@@ -67,13 +67,13 @@ CASES = {
     },
     "tools in three societies": {"agents": 5, "resources": 7, "devices": "tools", "replicates": 3},
 }
-DAYS_KEPT = (6, 18, 24, 30)
+CHOSEN_DAYS = (6, 18, 24, 30)
 MOST = 6
 """States compared for each case and phase."""
 
 
 def of_case(name):
-    settings = {"workload": "economy", "seed": 10, "days": DAYS_KEPT[-1], **INVENTIVE}
+    settings = {"workload": "economy", "seed": 10, "days": CHOSEN_DAYS[-1], **INVENTIVE}
     return parameters(config_from_dict({**settings, **CASES[name]}))
 
 
@@ -82,12 +82,12 @@ def history(name):
     """Return for every phase the steps that changed something: day, step, state before, after."""
     reference, found = ReferenceEngine(of_case(name)), {}
     reference.start()
-    for day in range(1, DAYS_KEPT[-1] + 1):
+    for day in range(1, CHOSEN_DAYS[-1] + 1):
         for step in schedule.day_schedule(reference.parameters, day):
-            kept = day in DAYS_KEPT and step.phase in (*PHASES, "trading")
-            before = reference.state() if kept else None
+            chosen = day in CHOSEN_DAYS and step.phase in (*PHASES, "trading")
+            before = reference.state() if chosen else None
             reference.step(step, day)
-            if kept:
+            if chosen:
                 after = reference.state()
                 if any(before[n].tobytes() != after[n].tobytes() for n in after):
                     found.setdefault(step.phase, []).append((day, step, before, after))
@@ -137,7 +137,7 @@ def difference(day, step, array, found, expected):
 @pytest.mark.parametrize("phase", PHASES)
 @pytest.mark.parametrize("name", ["groups", "tools in three societies"])
 def test_a_phase_is_the_references(name, phase):
-    days = [schedule.day_schedule(of_case(name), day) for day in DAYS_KEPT]
+    days = [schedule.day_schedule(of_case(name), day) for day in CHOSEN_DAYS]
     happens = {step.phase for steps in days for step in steps}
     assert bool(checked(name, phase)) == (phase in happens)
 

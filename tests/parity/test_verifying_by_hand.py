@@ -189,15 +189,15 @@ PAYLOAD = np.array([0x7FF8000000000001], np.uint64).view(np.float64)[0]
 def test_bits_are_compared_and_the_first_is_named(found, expected, index):
     one, other = np.array(found), np.array(expected)
     same = np.array([1, 2], np.int32)
-    told = first_difference(
+    seen = first_difference(
         "day", 3, "grow", {"b": one, "a": same, "c": same}, {"a": same, "b": other}
     )
     if index is None:
-        assert told is None
+        assert seen is None
         return
-    assert (told.clock, told.tick, told.phase, told.array) == ("day", 3, "grow", "b")
-    assert told.index == index and all(type(one) is int for one in told.index)
-    values = np.array([told.device_value, told.reference_value])
+    assert (seen.clock, seen.tick, seen.phase, seen.array) == ("day", 3, "grow", "b")
+    assert seen.index == index and all(type(one) is int for one in seen.index)
+    values = np.array([seen.device_value, seen.reference_value])
     wanted = np.array([one[index], other[index]])
     assert np.array_equal(values, wanted, equal_nan=True)
     assert np.array_equal(np.signbit(values), np.signbit(wanted))
@@ -211,8 +211,8 @@ def test_arrays_of_every_type_are_compared(dtype):
     other = one.copy()
     assert first_difference("day", 1, "p", {"x": one}, {"x": other}) is None
     other[1, 0] = 0
-    told = first_difference("day", 1, "p", {"x": one}, {"x": other})
-    assert (told.index, told.device_value, told.reference_value) == ((1, 0), 1, 0)
+    seen = first_difference("day", 1, "p", {"x": one}, {"x": other})
+    assert (seen.index, seen.device_value, seen.reference_value) == ((1, 0), 1, 0)
 
 
 def test_the_first_different_event_is_named_by_copy_row_and_column():
@@ -251,8 +251,8 @@ def test_the_first_different_event_is_named_by_copy_row_and_column():
 
 def test_the_first_array_in_order_of_the_fields_is_named():
     one, other = np.array([1]), np.array([2])
-    told = first_difference("day", 1, "p", {"a": one, "b": one}, {"b": other, "a": other})
-    assert told.array == "b"
+    seen = first_difference("day", 1, "p", {"a": one, "b": one}, {"b": other, "a": other})
+    assert seen.array == "b"
 
 
 # -- what has happened ----------------------------------------------------------------------------

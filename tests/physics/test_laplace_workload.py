@@ -123,9 +123,9 @@ def test_another_engine_continues_from_a_state(device):
     first, second = engines(device, config)
     first.start()
     first.run_ticks(1, 10)
-    kept = {name: array for name, array in first.state().items() if first.fields[name].saved}
-    assert sorted(kept) == ["change", "ended", "phi"]
-    second.load(kept)
+    saved = {name: array for name, array in first.state().items() if first.fields[name].saved}
+    assert sorted(saved) == ["change", "ended", "phi"]
+    second.load(saved)
     second.run_ticks(11, 30)
     first.run_ticks(11, 30)
     assert first.hash() == second.hash()

@@ -697,7 +697,7 @@ def wide_arrays(checks: Checks) -> set[str]:
     """Run the kernels of wide.cl over rows of several blocks, some shorter than others."""
     values = np.arange(3 * 4500, dtype=np.uint32).reshape(3, -1)
     lengths = [4500, 2049, 0]
-    kept: list[Any] = []  # Oclgrind may take an array in the place of a freed one for freed
+    alive: list[Any] = []  # Oclgrind may take an array in the place of a freed one for freed
     for kind, items in (("cpu", 1), ("gpu", 3), ("gpu", 8)):
         with checks.case(f"wide.cl, {kind}, workgroup {items}"):
             device = choose_device(kind)
@@ -706,8 +706,8 @@ def wide_arrays(checks: Checks) -> set[str]:
             def made(dtype: Any, device: Any = device) -> list[Any]:
                 scratch = np.uint32 if dtype == np.uint8 else dtype
                 given = device.array((values % 251).astype(dtype))
-                kept.extend([given, device.empty(3, scratch), device.empty((3, 3), scratch)])
-                return kept[-3:]
+                alive.extend([given, device.empty(3, scratch), device.empty((3, 3), scratch)])
+                return alive[-3:]
 
             for name, dtype in (
                 ("scan_exclusive", np.uint32),

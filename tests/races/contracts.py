@@ -250,7 +250,7 @@ def launch(program: Any, function: Function, n: int, workgroup: int) -> dict[str
     for suffix in ("read", "reuse"):
         kernel = program.kernel(f"{function.name}_{suffix}")
         wanted = {p.name for p in kernel.parameters}
-        given, kept = inputs(function, n), {}
+        given, outs = inputs(function, n), {}
         arguments: dict[str, Any] = {}
         for p in function.parameters:
             value = given[p.name]
@@ -259,19 +259,19 @@ def launch(program: Any, function: Function, n: int, workgroup: int) -> dict[str
                 continue
             array = device.array(value)
             if p.space == "rng":
-                arguments[f"{p.name}_state"] = kept[p.name] = array
+                arguments[f"{p.name}_state"] = outs[p.name] = array
                 continue
             arguments[f"length_{p.name}"] = len(value)
             arguments[p.name] = array if p.space == "global" else Local(value.dtype, len(value))
             arguments |= {f"copy_{p.name}": array} if p.space == "local" else {}
             if f"after_{p.name}" in wanted:
-                kept[p.name] = arguments[f"after_{p.name}"] = device.empty(len(value), value.dtype)
+                outs[p.name] = arguments[f"after_{p.name}"] = device.empty(len(value), value.dtype)
         if "result" in wanted:
             dtype = DTYPES[function.result]
-            kept["result"] = arguments["result"] = device.empty(workgroup, dtype)
+            outs["result"] = arguments["result"] = device.empty(workgroup, dtype)
         kernel(global_size=workgroup, local_size=workgroup, **arguments).wait()
         if suffix == "read":
-            results = {name: array.get() for name, array in kept.items()}
+            results = {name: array.get() for name, array in outs.items()}
     return results
 
 

@@ -196,10 +196,12 @@ def test_of_equally_good_devices_the_first_is_made():
     tools(s, {2: (0,), 4: (1,)})
     s.held[0] = [20, 20, 0, 0, 0, 0]
     s.gain_per_minute[0] = 1.0
-    kept, order = own_use_module.reserve, []
+    original, order = own_use_module.reserve, []
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(
-            own_use_module, "reserve", lambda p, s, a, d, r: order.append(r) or kept(p, s, a, d, r)
+            own_use_module,
+            "reserve",
+            lambda p, s, a, d, r: order.append(r) or original(p, s, a, d, r),
         )
         decide(p, s, 0, TOOL)
     assert order[:4] == [2, 4, 2, 4]

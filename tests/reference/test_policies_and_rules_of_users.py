@@ -119,33 +119,33 @@ def test_who_has_none_is_distinguished_from_who_may_give_none(held, given, taken
     s.held[0][0], s.held[1][3] = held
     s.held[0][3], s.held[1][0] = 1, 7  # what they hold of the other resource does not matter
     s.units_given[0][0] = given
-    told = []
-    s.listener = lambda event, facts: told.append(facts.get("refused"))
+    reasons = []
+    s.listener = lambda event, facts: reasons.append(facts.get("refused"))
     assert bargain(p, s, 0, 1, 0, 3) == (why is None)
-    assert why is None or told == [(f"one of the two {why}", ())]
+    assert why is None or reasons == [(f"one of the two {why}", ())]
 
 
 def test_a_proposal_beyond_the_quota_is_distinguished_from_one_beyond_the_stock():
     """One unit costs twenty of the other: B holds them, and may give five."""
     p, s = barter({"trading.price": lambda **_: 20.0}, policies={"quota_of": 3, "quota": 5})
-    told = []
-    s.listener = lambda event, facts: event == "proposal" and told.append(facts["refused"])
+    reasons = []
+    s.listener = lambda event, facts: event == "proposal" and reasons.append(facts["refused"])
     s.held[0][3], s.held[1][0] = 9, 9
     assert not bargain(p, s, 0, 1, 0, 3)
-    assert told[0] == ("may not give that many units today", (1,))
+    assert reasons[0] == ("may not give that many units today", (1,))
     s.held[1][3] = 15
-    told.clear()
+    reasons.clear()
     assert not bargain(p, s, 0, 1, 0, 3)
-    assert told[0] == ("does not have the units", (1,))
+    assert reasons[0] == ("does not have the units", (1,))
 
 
 def test_a_quota_of_what_is_given_is_distinguished_from_the_stock_too():
     p, s = barter({"trading.price": lambda **_: 1 / 20}, policies={"quota_of": 0, "quota": 5})
-    told = []
-    s.listener = lambda event, facts: event == "proposal" and told.append(facts["refused"])
+    reasons = []
+    s.listener = lambda event, facts: event == "proposal" and reasons.append(facts["refused"])
     s.held[0][3], s.held[1][0] = 9, 9
     assert not bargain(p, s, 0, 1, 0, 3)
-    assert told[0] == ("may not give that many units today", (0,))
+    assert reasons[0] == ("may not give that many units today", (0,))
 
 
 def test_of_equal_scores_the_rule_of_choice_decides_for_each_side():
@@ -293,12 +293,12 @@ def test_whole_devices_are_never_more_than_the_minutes():
 
 
 def test_a_banned_resource_gets_no_devices(monkeypatch):
-    found, kept = iter([(TOOL, 3, (0, 1)), (3, 4, (0, 1))]), []
+    found, established = iter([(TOOL, 3, (0, 1)), (3, 4, (0, 1))]), []
     monkeypatch.setattr(invention, "attempt", lambda *_: next(found))
-    monkeypatch.setattr(invention, "establish", lambda *given: kept.append(given[-3:]))
+    monkeypatch.setattr(invention, "establish", lambda *given: established.append(given[-3:]))
     p, s = started(agents=2, invention={"banned_of": 3})
     invention.invention(p, s, 1)
-    assert kept == [(3, 4, (0, 1))]
+    assert established == [(3, 4, (0, 1))]
 
 
 # -- evenings, measures and streams ----------------------------------------------------------------

@@ -54,13 +54,13 @@ def test_a_choice_of_scenarios_is_drawn_and_named_and_leaves_the_committed_table
         p: t for p, t in before.items() if p.name != "__pycache__"
     }
 
-    kept = tmp_path / "scenarios/no_trade.nc"
-    made = kept.stat().st_mtime_ns
+    stored = tmp_path / "scenarios/no_trade.nc"
+    made = stored.stat().st_mtime_ns
     code, out, err = run(tmp_path, "no_trade", "--societies", "2", "--no-tables")
     assert code == 0, err
-    assert (out, kept.stat().st_mtime_ns) == ("", made)  # the series of before
+    assert (out, stored.stat().st_mtime_ns) == ("", made)  # the series of before
     code, out, err = run(tmp_path, "no_trade", "--societies", "3", "--no-tables")
     assert code == 0, err
     assert "2 societies of another configuration or version; made again" in out
-    with xr.open_dataset(kept, engine="h5netcdf") as series:
+    with xr.open_dataset(stored, engine="h5netcdf") as series:
         assert series.sizes["society"] == 3

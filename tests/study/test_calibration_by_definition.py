@@ -233,14 +233,14 @@ def test_the_file_is_written_after_each_part_once_the_time_has_come(monkeypatch,
     monkeypatch.setattr(conduct, "_write", written)
     monkeypatch.setattr(conduct.time, "monotonic", clock)
     monkeypatch.setattr(conduct, "MOST_OF_BATCH", 1)
-    told = []
-    more = {"progress": lambda *one: told.append(one)}
+    reported = []
+    more = {"progress": lambda *one: reported.append(one)}
     found = calibrate(calibration(method=LEAST), out=tmp_path / "a.nc", **more)
     # Eight trials, a call of the clock each: after 7.5 s, 3 parts, all is saved (another call).
     assert [(count, whole) for _, count, whole in wrote] == [(3, 0), (6, 0), (8, 1)]
-    assert [count for count, _ in told] == [2, 6, 8]
+    assert [count for count, _ in reported] == [2, 6, 8]
     distance = found.data["distance"].values
-    assert [least for _, least in told] == [distance[:n].min() for n in (2, 6, 8)]
+    assert [least for _, least in reported] == [distance[:n].min() for n in (2, 6, 8)]
     assert found.computed == 8
     wrote.clear()
     step[0] = 9.0
@@ -427,7 +427,7 @@ def test_rows_of_a_report():
 def test_a_recovery_calibrates_on_data_of_its_own(monkeypatch):
     """Three true points, whose methods ask for 1, 2 and 3 trials, in two rounds."""
     own = calibration(replicates=2)
-    asked, told, answers, seeds = [], [], {}, []
+    asked, reported, answers, seeds = [], [], {}, []
 
     class Recorded(Made):
         def runs(self, points, numbers):
@@ -442,10 +442,10 @@ def test_a_recovery_calibrates_on_data_of_its_own(monkeypatch):
 
     put(monkeypatch, Recorded(noise=0.3))
     monkeypatch.setattr(HOW, "METHODS", {"abc_smc": abc_smc})
-    found = recover(own, 3, seed=9, progress=lambda *one: told.append(one))
+    found = recover(own, 3, seed=9, progress=lambda *one: reported.append(one))
     truth = np.random.default_rng(9).random((3, 2))
     np.testing.assert_array_equal(found.truth, truth)
-    assert seeds == [10, 11, 12] and found.trials == 12 and told == [(6, 0), (12, 3)]
+    assert seeds == [10, 11, 12] and found.trials == 12 and reported == [(6, 0), (12, 3)]
     assert asked[0][1].tolist() == (2**24 + np.arange(6).reshape(3, 2)).tolist()
     assert [one[1].ravel().tolist() for one in asked[1:]] == [[*range(12)], [*range(12, 24)]]
     data = mean_over_replicates(Made(noise=0.3).runs(own.values(truth), asked[0][1]))

@@ -80,13 +80,13 @@ def test_of_a_batch_that_fails_only_the_run_at_fault_is_missing(expected):
     """Halves of halves: rows 0 to 4, then 0 and 1, then 2 to 4, in this order."""
     executor = Failing(lambda batch: ValueError("run\n  3 is bad") if 3 in batch.rows else None)
     with of_economy() as own:
-        own._executor, told = executor, []
-        found = own.runs(POINTS, NUMBERS, lambda *so_far: told.append(so_far))[:, 0, 0]
+        own._executor, reported = executor, []
+        found = own.runs(POINTS, NUMBERS, lambda *so_far: reported.append(so_far))[:, 0, 0]
         again = own.runs(POINTS[3:4], NUMBERS[:1])[:, 0, 0]
     assert executor.seen == [[0, 1, 2, 3, 4], [0, 1], [2, 3, 4], [2], [3, 4], [3], [4], [0]]
     assert np.isnan(found[3]) and np.isfinite(again).all()
     np.testing.assert_array_equal(np.delete(found, 3), np.delete(expected, 3))
-    assert told == [(2, 5), (3, 5), (4, 5), (5, 5)]
+    assert reported == [(2, 5), (3, 5), (4, 5), (5, 5)]
     assert (own.failures, own.runs_done) == ({"run 3 is bad": 1}, 6)
 
 

@@ -443,7 +443,7 @@ class Without:
     model_fields = ()
 
 
-def kept(monkeypatch, copies, base=Without, ticks=None, days=()):
+def selected(monkeypatch, copies, base=Without, ticks=None, days=()):
     """Return what a sweep records of setups with these numbers of copies."""
     tables = [SimpleNamespace(name=name, in_study=name == "b") for name in "abb"]
     own = SimpleNamespace(
@@ -472,15 +472,15 @@ def kept(monkeypatch, copies, base=Without, ticks=None, days=()):
     ],
 )
 def test_copies_are_a_dimension_unless_they_are_runs(monkeypatch, copies, base, expected):
-    found = kept(monkeypatch, copies, base)
+    found = selected(monkeypatch, copies, base)
     assert found.copies is expected and found.events == ("b",)
 
 
 @pytest.mark.parametrize(("days", "said"), [([2, 4], "recorded are 2 to 4"), ([], "none is")])
 def test_a_tick_that_no_run_records_is_refused(monkeypatch, days, said):
     with pytest.raises(ConfigError, match=f"day 5 is not recorded; {said}$"):
-        kept(monkeypatch, [1], ticks=[5], days=days)
-    assert kept(monkeypatch, [1], ticks=[3], days=[2, 3]).ticks == (3,)
+        selected(monkeypatch, [1], ticks=[5], days=days)
+    assert selected(monkeypatch, [1], ticks=[3], days=[2, 3]).ticks == (3,)
 
 
 @dataclass(frozen=True)

@@ -261,11 +261,11 @@ def test_shocks_of_many_days_move_states_a_few_times_only():
     ends = [until for until, _, _ in found]
     # Every (120 - 10) / 8 = 13.75 days from the first on.
     assert ends == [10, 24, 38, 52, 66, 80, 94, 108, 120]
-    for until, chosen, of_copies in found:
+    for until, chosen, numbers_of_copies in found:
         parted = {count + number for number in range(count) if 10 + number < until}
         assert {*chosen} == {*range(count)} | parted
         same = [i for i in range(count, 2 * count) if i not in parted]
-        assert all(of_copies[i] == of_copies[i - count] for i in same)
+        assert all(numbers_of_copies[i] == numbers_of_copies[i - count] for i in same)
 
 
 def test_copies_part_after_an_eighth_of_what_is_left_after_the_first_at_the_earliest():

@@ -784,9 +784,9 @@ def test_a_study_has_the_coordinates_and_codes_of_its_runs():
         "agent",
         "resource",
     )
-    kept = Keep(("total",), final=("tally",), copies=True)
+    keep = Keep(("total",), final=("tally",), copies=True)
     setup = Setup(tallies.WORKLOAD, tallies.config(first_society=FIRST, record={"detail": 2}))
-    assert run_shape(setup, kept).coordinates["society"].values.tolist() == [FIRST, FIRST + 1]
+    assert run_shape(setup, keep).coordinates["society"].values.tolist() == [FIRST, FIRST + 1]
     without_clock = Setup(workload("tictactoe"), config_from_dict({"workload": "tictactoe"}))
     assert "superstep" not in run_shape(without_clock, Keep(ticks=(1,))).coordinates
 

@@ -422,9 +422,9 @@ def test_bad_tables_are_said_with_their_line(rules, monkeypatch, case):
 
 def test_rules_of_what_is_absent_are_reported(rules):
     config = with_rules({"device.worth": "worth"})
-    (told,) = config.warnings()
-    assert told.message == "has no effect in this configuration (devices: none)"
-    assert told.path == ("rules", "device", "worth")
+    (warning,) = config.warnings()
+    assert warning.message == "has no effect in this configuration (devices: none)"
+    assert warning.path == ("rules", "device", "worth")
     quiet = with_rules({"device.worth": "worth"}, {**ECONOMY, "devices": "all"})
     assert not list(quiet.warnings())
 
@@ -486,7 +486,7 @@ def test_an_unknown_rule_is_said_with_the_nearest(rules):
         economy(prize="my_rules.py:price")
 
 
-BESIDE = """def large():
+NEARBY = """def large():
     return float(len([1] * 3) * 2**62 % 7)
 def endless():
     n = 1.0
@@ -526,7 +526,7 @@ def test_what_the_reference_meets_has_its_line(rules, body, said):
     if body.startswith("from"):
         top, body = body.split("\n    ")
         (rules / "my_rules.py").write_text(f"{top}\n\n\ndef price():\n    {body}\n")
-        (rules / "nearby.py").write_text(BESIDE)
+        (rules / "nearby.py").write_text(NEARBY)
     with pytest.raises(RuleError, match=said) as error:
         reference_state(economy(price="my_rules.py:price"), 14)
     assert "in the rule trading.price" in str(error.value)
@@ -801,13 +801,13 @@ def test_models_of_this_package_are_compared_by_its_tests(own_cache):
 def test_run_says_that_rules_were_never_verified(rules, own_cache, capsys):
     path = written(rules, days=2)
     words = ("run", path, "--rule", "trading.price=my_rules.py:price", "-q", "--overwrite")
-    told = "were never compared with their Python on this machine; do it once: societies verify"
+    advice = "were never compared with their Python on this machine; do it once: societies verify"
     assert shell(*words, "--device", "reference") == 0
-    assert told not in capsys.readouterr().err
+    assert advice not in capsys.readouterr().err
     assert shell(*words) == 0
-    assert told in capsys.readouterr().err
+    assert advice in capsys.readouterr().err
     assert shell(*words) == 0
-    assert told not in capsys.readouterr().err
+    assert advice not in capsys.readouterr().err
 
 
 def test_without_rules_nothing_is_new_in_a_file():

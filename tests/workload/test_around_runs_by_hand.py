@@ -589,17 +589,17 @@ def test_a_state_is_copied_once_hashed_and_summed(saved, first):
     expected = hashlib.sha256()
     for name in state:
         hash_array(expected, fields, name, state[name])
-    seen, told = SeenState(Engine(), fields, saved=saved), []
+    seen, given_parts = SeenState(Engine(), fields, saved=saved), []
     if first:
         assert [*seen()] == [*state] and seen() is seen()
-    seen.begin(lambda *given: told.append(given)).result()
-    assert len(told) == saved and seen.begin() is seen.begin()
+    seen.begin(lambda *given: given_parts.append(given)).result()
+    assert len(given_parts) == saved and seen.begin() is seen.begin()
     read = seen.read()
     assert [*read.state] == [*state] and read.digest.result() == expected.hexdigest()
     if saved:
         sums = {name: crc32(state[name].tobytes()) for name in "ac"}
         assert read.sums.result() == sums
-        (arrays, of_arrays) = told[0]
+        (arrays, of_arrays) = given_parts[0]
         assert [*arrays.items()] == [(name, state[name]) for name in "ac"]
         assert of_arrays() == sums
     else:

@@ -14,7 +14,7 @@ from societies.workload import Setup
 from societies.workload.declare.fields import Field, Series, series_columns, series_macros
 from societies.workload.running import batches
 from societies.workload.running.batches import Batches, Room
-from societies.workload.running.logs import split_by_tick
+from societies.workload.running.logs import sorted_by_tick
 from societies.workload.running.registry import workload
 from societies.workload.running.state import checkpointed, initial_state, state_hash
 
@@ -168,9 +168,9 @@ def test_single_steps_are_refused():
 
 def test_events_are_ordered_by_tick_and_within_by_copy():
     parts = [[[0, 3, 1], [1, 2, 2], [0, 2, 3]], [[2, 2, 4], [2, 1, 5]]]
-    found = split_by_tick([np.array(part, np.int32) for part in parts])
+    found = sorted_by_tick([np.array(part, np.int32) for part in parts])
     assert found.tolist() == [[2, 1, 5], [1, 2, 2], [0, 2, 3], [2, 2, 4], [0, 3, 1]]
-    assert split_by_tick([], 2).shape == (0, 3)
+    assert sorted_by_tick([], 2).shape == (0, 3)
 
 
 # -- room ------------------------------------------------------------------------------------------

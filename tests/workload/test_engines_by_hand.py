@@ -41,19 +41,19 @@ def test_tables_have_the_rows_of_the_present_copies():
     one = engine(ensemble=5)
     for place, rows in ((0, [0, 1, 2, 3]), (1, [1, 2, 3, 4]), (2, [2, 3, 4, 4]), (4, [4] * 4)):
         one.at(place)
-        found = one._of_copies()
+        found = one._tables_of_copies()
         assert found["table"].tolist() == [[row] for row in rows]
         assert found["all"].tolist() == [7.0] * 4
         assert found["society_numbers"].tolist() == [4 + place + i for i in range(4)]
         assert found["table"].flags.c_contiguous
-        assert [p.place for p in one._of_copy] == rows  # the last one is repeated
-        assert [p.pace for p in one._of_copy] == [100.0 * row for row in rows]
+        assert [p.place for p in one._parameters_now] == rows  # the last one is repeated
+        assert [p.pace for p in one._parameters_now] == [100.0 * row for row in rows]
     one.at(0)
     numbered = engine(numbers=np.array([9, 9, 3]), copies=2)
     assert numbered.copy_numbers().tolist() == [9, 9]
     numbered.at(2)
     assert numbered.copy_numbers().tolist() == [3, 3]
-    assert numbered._of_copies()["society_numbers"].tolist() == [3, 3]
+    assert numbered._tables_of_copies()["society_numbers"].tolist() == [3, 3]
 
 
 def test_parameters_change_once_after_the_tick_of_a_change():
@@ -62,10 +62,10 @@ def test_parameters_change_once_after_the_tick_of_a_change():
     one._parameters_changed = lambda: (calls.append(one._tick), changed())
     one.start()
     one.run_ticks(1, 2)
-    assert calls == [] and one._of_copies()["table"][0] == 0.0
+    assert calls == [] and one._tables_of_copies()["table"][0] == 0.0
     one.run_ticks(3, 5)
-    assert calls == [3] and one._of_copies()["table"][0] == 30.0
-    assert [p.pace for p in one._of_copy] == [3.0, 103.0, 203.0, 303.0]
+    assert calls == [3] and one._tables_of_copies()["table"][0] == 30.0
+    assert [p.pace for p in one._parameters_now] == [3.0, 103.0, 203.0, 303.0]
     one.finish()  # with the parameters of the last tick
     assert calls == [3]
     one.step(next(iter(one.steps(2))), 2)
@@ -76,8 +76,8 @@ def test_a_new_engine_has_run_nothing():
     one = engine()
     assert (one.throttled, one.built, one.profile) == (False, None, None)
     assert one.logs() == {} and one._launched() == 0 and one.measured() == {}
-    told = []
-    one._stopwatch = SimpleNamespace(measured=lambda n: told.append(n) or {"n": n})
+    measured = []
+    one._stopwatch = SimpleNamespace(measured=lambda n: measured.append(n) or {"n": n})
     one.ended = lambda: 9
     assert one.measured() == {"n": None}
     one._together = True
@@ -201,7 +201,7 @@ def test_new_parameters_change_constant_arrays_and_no_others():
     assert one.state()["weight"].tolist() == [[3.0] * 2] * 2
     assert one.state()["passing"].tolist() == [8.0] * 2
     assert one.state()["same"].tolist() == [5, 5]
-    assert [p.pace for p in one._of_copy] == [3.0, 3.0]
+    assert [p.pace for p in one._parameters_now] == [3.0, 3.0]
 
 
 def test_rows_outside_the_ticks_are_refused_and_not_lost():

@@ -288,11 +288,11 @@ def test_a_run_that_was_stopped_continues_and_one_that_is_done_is_only_read(tmp_
     config, path, whole = society(9), tmp_path / "run.h5", tmp_path / "whole.h5"
     straight = run(config, whole)
     stopped(config, path, 4)
-    told = []
-    report = run(config, path, resume=True, progress=lambda *days: told.append(days))
+    reported = []
+    report = run(config, path, resume=True, progress=lambda *days: reported.append(days))
     assert (report.first_tick, report.last_tick) == (5, 9)
     assert report.state_sha256 == straight.state_sha256 and report.final == straight.final
-    assert told[0] == (4, 9) and told[-1] == (9, 9) and told == sorted(told)
+    assert reported[0] == (4, 9) and reported[-1] == (9, 9) and reported == sorted(reported)
     again = run(config, path, resume=True)
     assert (again.first_tick, again.last_tick, again.device) == (10, 9, "reference")
     assert again.state_sha256 == straight.state_sha256 and again.final == straight.final
@@ -472,11 +472,11 @@ def test_a_setup_is_that_of_the_device(monkeypatch):
     )
     assert "p" in setup.on(None).__dict__ and "p" not in setup.on("a").__dict__
     assert setup.on("a").p is other
-    told = []
-    monkeypatch.setattr(tallies.Tallies, "computed_on", lambda self, *of: told.append(of))
-    assert setup.source is not None and told == []
+    reported = []
+    monkeypatch.setattr(tallies.Tallies, "computed_on", lambda self, *of: reported.append(of))
+    assert setup.source is not None and reported == []
     own = setup.on("a")
-    assert own.source is not None and told == [(other, "a")]
+    assert own.source is not None and reported == [(other, "a")]
     monkeypatch.setattr(tallies.Tallies, "fitted", lambda self, config, device: other)
     one, _, _ = engine_of(setup, "reference")
     assert one.parameters is other

@@ -85,11 +85,11 @@ def test_blocks_that_waited_are_one_after_the_other(lengths, beyond, gathers, ad
                 assert np.array_equal(whole.events["invented"], events)
                 assert list(whole.detail) == [part.last for part in parts]
                 assert all(whole.detail[part.last] is part.detail[part.last] for part in parts)
-            kept = parts if added else parts[:-1]
-            assert bool(found) == bool(kept)
-            sizes = [array.nbytes for part in kept for array in part.logs.values()]
-            sizes += [part.events["invented"].nbytes for part in kept]
-            sizes += [part.detail[part.last]["money"].nbytes for part in kept]
+            added_parts = parts if added else parts[:-1]
+            assert bool(found) == bool(added_parts)
+            sizes = [array.nbytes for part in added_parts for array in part.logs.values()]
+            sizes += [part.events["invented"].nbytes for part in added_parts]
+            sizes += [part.detail[part.last]["money"].nbytes for part in added_parts]
             assert found.nbytes == sum(sizes)
             found.clear()
             assert not found

@@ -29,19 +29,19 @@ HERE = Path(__file__).parent
 
 def ensemble(scenario, count, device, folder):
     """Return the series of a number of societies; run them if that was not done yet."""
-    kept = folder / f"{scenario}.nc"
+    stored = folder / f"{scenario}.nc"
     config = societies.load_config(
         ROOT / "configs" / "economy" / f"{scenario}.yaml", [f"replicates={count}"]
     )
     wanted = {"configuration": to_yaml(config), "model_version": str(MODEL_VERSION)}
-    if kept.exists():
-        with xr.open_dataset(kept, engine="h5netcdf") as series:
+    if stored.exists():
+        with xr.open_dataset(stored, engine="h5netcdf") as series:
             found = {name: str(series.attrs.get(name)) for name in wanted}
             have = series.sizes["society"]
         if found != wanted:
-            print(f"{kept}: {have} societies of another configuration or version; made again")
-            kept.unlink()
-    if not kept.exists():
+            print(f"{stored}: {have} societies of another configuration or version; made again")
+            stored.unlink()
+    if not stored.exists():
         path = folder / f"{scenario}.h5"
         began = time.perf_counter()
         societies.run(config, device=device, out=path, overwrite=True)
@@ -49,8 +49,8 @@ def ensemble(scenario, count, device, folder):
         with societies.open_results(path) as dataset:
             series = ours(dataset).astype("float32")
             packing = {name: {"zlib": True} for name in series}
-            series.to_netcdf(kept, engine="h5netcdf", encoding=packing)
-    with xr.open_dataset(kept, engine="h5netcdf") as series:
+            series.to_netcdf(stored, engine="h5netcdf", encoding=packing)
+    with xr.open_dataset(stored, engine="h5netcdf") as series:
         return series.load().astype("float64")
 
 

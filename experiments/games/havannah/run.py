@@ -146,9 +146,9 @@ class Report:
         print(f"{number}: {sentence}", flush=True)
         path = self._results / f"{self._name}-sentences.txt"
         old = path.read_text().splitlines() if path.exists() else []
-        kept = {int(line.split(":")[0]): line for line in old}
-        kept[number] = f"{number}: on {self.device.name}, {sentence}"
-        path.write_text("".join(f"{kept[n]}\n" for n in sorted(kept)))
+        sentences = {int(line.split(":")[0]): line for line in old}
+        sentences[number] = f"{number}: on {self.device.name}, {sentence}"
+        path.write_text("".join(f"{sentences[n]}\n" for n in sorted(sentences)))
 
     def write(self, number, columns, rows):
         path = self._results / f"{self._name}-{number}.csv"

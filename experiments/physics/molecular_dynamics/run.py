@@ -124,7 +124,7 @@ def times(device, out, options):
     write(out / "times.csv", columns, rows)
 
 
-def kept(device, path, config):
+def recorded(device, path, config):
     """Run a configuration; return its results in memory, without the file."""
     path.unlink(missing_ok=True)  # of a run that was stopped
     societies.run(societies.config_from_dict(config), device=device, out=path)
@@ -137,7 +137,7 @@ def kept(device, path, config):
 def gas(device, out, options):
     """Repeat the published run; note its energies step by step, and their averages."""
     config = {**GAS, "cells": 5 if options.small else 16, "steps": 1000, "record": {"series": 1}}
-    results = kept(device, out / "gas.h5", config)
+    results = recorded(device, out / "gas.h5", config)
     series = {name: results[name].values[0] for name in AVERAGES}
     rows = [  # the start is not among them: step 1 is the first that is recorded
         (step, *(f"{series[name][step - 1]:.9g}" for name in AVERAGES))
@@ -167,12 +167,12 @@ def steps(device, out, options):
         atoms = 4 * settings["cells"] ** 3
         # before the first step its length matters to nothing but the kernels, which it is part of
         before = {**melt, **settings, "dt": next(iter(known)), "steps": 0}
-        results = kept(device, out / "melt.h5", before)
+        results = recorded(device, out / "melt.h5", before)
         start = float(results.U[0] + results.K[0]) / atoms
         for dt, published in list(known.items())[: 2 if options.small else None]:
             count = round(lasting / dt)
             config = {**melt, **settings, "dt": dt, "steps": count, "record": {"series": 1}}
-            error = abs(kept(device, out / "melt.h5", config).total_energy.values[0] - start)
+            error = abs(recorded(device, out / "melt.h5", config).total_energy.values[0] - start)
             what, found = ("largest", error.max()) if settings is short else ("end", error[-1])
             rows.append((atoms, lasting, dt, what, f"{found:.4e}", published))
             print(f"dt {dt}, time {lasting}: {what} {found:.4e}, known {published}", flush=True)

@@ -613,8 +613,8 @@ def measure(options):
     options.results.mkdir(parents=True, exist_ok=True)
     began = time.perf_counter()
     devices = labelled(options.devices)
-    facts, kept = facts_of(devices), options.results / "facts.json"
-    kept.write_text(json.dumps(facts, indent=1) + "\n")
+    facts, record = facts_of(devices), options.results / "facts.json"
+    record.write_text(json.dumps(facts, indent=1) + "\n")
     for label, device in devices.items():
         print(f"{label}: {device}; {device.version}; driver {device.driver}", flush=True)
     with open(options.results / "measurements.csv", "w", newline="") as file:
@@ -627,7 +627,7 @@ def measure(options):
             if not options.parts or part in options.parts:
                 getattr(bench, part)()
     facts |= {"seconds": round(time.perf_counter() - began, 1), "clocks after": clocks()}
-    kept.write_text(json.dumps(facts, indent=1) + "\n")
+    record.write_text(json.dumps(facts, indent=1) + "\n")
 
 
 def main():

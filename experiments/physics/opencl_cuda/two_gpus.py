@@ -101,8 +101,8 @@ def measure(table, devices, work, size, settings, ticks, array, axis):
         each = [whole] if len(used) == 1 else parts
         runs = [ready(device, one, ticks) for device, one in zip(used, each, strict=True)]
         seconds = least_seconds(runs)
-        kept = [made.arrays(array)[array] for made, _ in runs]
-        results.append(np.concatenate(kept, axis=axis))
+        arrays = [made.arrays(array)[array] for made, _ in runs]
+        results.append(np.concatenate(arrays, axis=axis))
         same = int(np.array_equal(results[0], results[-1]))
         row = (used[0].name, used[0].driver, work, size, len(used), f"{seconds:.6g}", same)
         table.writerow(dict(zip(COLUMNS, row, strict=True)))

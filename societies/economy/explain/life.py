@@ -20,7 +20,7 @@ from reference_py.economy.parameters import Parameters
 from societies.economy.config import EconomyConfig
 from societies.economy.explain.agent_life import Day, Dealt, Life, Swapped
 from societies.economy.explain.replay import parameters_of_one
-from societies.economy.explain.trace import engine_before, require_there
+from societies.economy.explain.trace import engine_before, require_agent
 from societies.errors import ConfigError, option
 from societies.opencl import Device
 from societies.workload.declare.phases import Step
@@ -87,7 +87,7 @@ def life(
     workload, config = setup.workload, setup.config
     first, last = days_of(days)
     number = config.first_society if society is None else society
-    require_there(config, last, agent, number, word="days")
+    require_agent(config, last, agent, number, word="days")
     record = config.record.model_copy(update={"measures": True, "numeraire": "any"})
     whole = workload.parameters(config.model_copy(update={"record": record}))
     p = parameters_of_one(whole, number)

@@ -165,10 +165,10 @@ def _without(life: Life, other: Life) -> Iterator[str]:
         if abs(own[name] - twin[name]) > NOTHING
     ]
     yield f"income of all these days: {', '.join(texts) or 'the same'}"
-    sold, sold_there = (
+    sold, sold_in_twin = (
         sum(one.count for day in of.days for one in day.deals if one.sold) for of in (life, other)
     )
-    yield f"devices sold: {sold_there} instead of {sold}"
+    yield f"devices sold: {sold_in_twin} instead of {sold}"
     mean = [of.mean_wealth[-1] for of in (other, life)]
     yield f"mean wealth of all agents: {number(mean[0])} instead of {number(mean[1])}"
     first = next((a.day for a, b in zip(life.days, other.days, strict=False) if a != b), None)

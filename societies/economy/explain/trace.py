@@ -71,7 +71,7 @@ def trace(
     """
     workload, config, whole = setup.workload, setup.config, setup.p
     number = config.first_society if society is None else society
-    require_there(config, day, agent, number)
+    require_agent(config, day, agent, number)
     p = parameters_of_one(whole, number)
     _require_phase(p, day, phase)
     engine, begin, name = engine_before(setup, p, day, start, device, progress, day)
@@ -164,7 +164,7 @@ def _recipes(state: State) -> list[list[list[int]]]:
     ]
 
 
-def require_there(
+def require_agent(
     config: EconomyConfig, day: int, agent: int, society: int, word: str = "day"
 ) -> None:
     """Raise ConfigError unless the day (given by option ``word``), agent and society exist."""

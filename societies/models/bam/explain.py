@@ -129,7 +129,7 @@ def explain(
     """
     workload, config = setup.workload, setup.config
     number = config.first_economy if economy is None else economy
-    _require_there(config, firm, quarter, number)
+    _require_firm(config, firm, quarter, number)
     chosen, _, facts = chosen_device(device)
     first = config.first_economy
     engine: Engine = ReferenceEngine(workload, setup.p, first=first, ensemble=config.replicates)
@@ -177,7 +177,7 @@ def explain(
     return Explained(firm, number, quarters, reached)
 
 
-def _require_there(config: BamConfig, firm: int, quarter: int | None, economy: int) -> None:
+def _require_firm(config: BamConfig, firm: int, quarter: int | None, economy: int) -> None:
     """Raise ConfigError unless the firm, quarter and economy exist."""
     if not 0 <= firm < config.firms:
         raise ConfigError(f"{option('firm', firm)}: the firms are 0 to {config.firms - 1}")

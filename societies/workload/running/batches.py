@@ -31,7 +31,7 @@ from societies.workload.running.engines import (
     ReferenceEngine,
 )
 from societies.workload.running.launches import scratch_memory
-from societies.workload.running.logs import split_by_tick
+from societies.workload.running.logs import sorted_by_tick
 from societies.workload.running.profile import Profile
 from societies.workload.running.state import checkpointed
 from societies.workload.running.sufficiency import available_memory, byte_count
@@ -114,7 +114,7 @@ class Batches(Engine):
             for name, values in self.inner.measured().items():
                 self._measured[name] = self._measured.get(name, 0) + values
         self._logs = {name: np.concatenate([log[name] for log in logs]) for name in logs[0]}
-        self._events = {name: split_by_tick([one[name] for one in events]) for name in events[0]}
+        self._events = {name: sorted_by_tick([one[name] for one in events]) for name in events[0]}
 
     def logs(self, *, borrowed: bool = False) -> State:
         """Return the logged fields of the last `run_ticks`: (copy, tick, ...)."""

@@ -23,7 +23,7 @@ from societies.workload.declare.phases import LOG_ROW, TICKS, Phase, Step, kerne
 from societies.workload.declare.protocol import Workload
 from societies.workload.running.appended import EventRows
 from societies.workload.running.bound import BoundPhases
-from societies.workload.running.logs import DeviceLogs, split_by_tick
+from societies.workload.running.logs import DeviceLogs, sorted_by_tick
 from societies.workload.running.measured import Stopwatch
 from societies.workload.running.profile import Profile
 from societies.workload.running.programs import require_allowed
@@ -195,7 +195,7 @@ class Engine:
         last = len(self._numbers_of_all) - 1
         return self._numbers_of_all[np.minimum(self._indices(), last)].astype(np.uint32)
 
-    def _of_copies(self) -> dict[str, NDArray[Any]]:
+    def _tables_of_copies(self) -> dict[str, NDArray[Any]]:
         """Return the tables that have an entry for each present copy."""
         places = self._indices()
         tables = self.workload.parameters_of_copies(self.parameters, self._tick)
@@ -488,7 +488,7 @@ class DeviceEngine(Engine):
             self.program,
             arrays=self._state,
             arguments=ChainMap(
-                {**source.arguments, **self._of_copies()},
+                {**source.arguments, **self._tables_of_copies()},
                 self._logs.arguments,
                 *self._numbers(),
             ),
@@ -525,7 +525,7 @@ class DeviceEngine(Engine):
 
     def _parameters_changed(self) -> None:
         self.run_step.numbers[f"first_{self.workload.copies}"] = self.first
-        for name, array in self._of_copies().items():
+        for name, array in self._tables_of_copies().items():
             if name in self.run_step.memory:  # otherwise no kernel reads it
                 self.run_step.memory[name].set(array)
 
@@ -749,7 +749,7 @@ class ReferenceEngine(Engine):
             )
         for rows in self._event_rows():
             rows.tick = tick
-        for p, copy in zip(self._of_copy, self.copies_now, strict=True):
+        for p, copy in zip(self._parameters_now, self.copies_now, strict=True):
             ended = getattr(copy, ENDED, tick)
             if tick == FINISH or ended < 0 or ended == tick:  # complete the tick at which it ended
                 before = getattr(copy, SERIES, None)
@@ -768,7 +768,7 @@ class ReferenceEngine(Engine):
         places = np.minimum(self._indices(), self._all - 1).tolist()
         of = self.workload.parameters_of_copy
         found = {place: of(self.parameters, place, self._tick) for place in dict.fromkeys(places)}
-        self._of_copy = [found[place] for place in places]
+        self._parameters_now = [found[place] for place in places]
 
     def run_ticks(self, first: int, last: int) -> None:
         """Run whole ticks and log them."""
@@ -806,7 +806,7 @@ class ReferenceEngine(Engine):
     def events(self) -> dict[str, NDArray[np.int32]]:
         """Return the events of the last `run_ticks`: a row has the copy's index and the columns."""
         return {
-            name: split_by_tick(
+            name: sorted_by_tick(
                 [
                     np.array([(place, *row) for row in rows], np.int32)
                     for place, copy in enumerate(self.copies_now)

@@ -136,11 +136,11 @@ class DeviceLogs:
                 log = self.arguments[f"{name}_log"].get(int(counts.max()))
                 copy, row = np.nonzero(np.arange(len(log)) < counts[:, np.newaxis])
                 rows = [np.column_stack([copy.astype(np.int32), log[row, copy]])]
-            found[name] = split_by_tick(rows, kind.columns)
+            found[name] = sorted_by_tick(rows, kind.columns)
         return found
 
 
-def split_by_tick(rows: list[NDArray[np.int32]], columns: int = 0) -> NDArray[np.int32]:
+def sorted_by_tick(rows: list[NDArray[np.int32]], columns: int = 0) -> NDArray[np.int32]:
     """Return all rows sorted by tick; rows of a tick stay in the order of the copies."""
     if not rows:
         return np.empty((0, columns + 1), np.int32)

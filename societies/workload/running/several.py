@@ -29,7 +29,7 @@ from societies.workload.declare.protocol import Setup, Workload
 from societies.workload.running.batches import OwnCopies
 from societies.workload.running.devices import listed_devices, local_devices
 from societies.workload.running.engines import Engine
-from societies.workload.running.logs import split_by_tick
+from societies.workload.running.logs import sorted_by_tick
 from societies.workload.running.registry import installed
 from societies.workload.running.shared import LOG_AREAS, Order, SharedArrays
 from societies.workload.running.state import checkpointed
@@ -161,7 +161,7 @@ class Several(Engine):
             for rows in events.values():
                 rows[:, 0] += process.part.first
         self._events = {
-            name: split_by_tick([events[name] for events in found], kind.columns)
+            name: sorted_by_tick([events[name] for events in found], kind.columns)
             for name, kind in self._event_kinds.items()
         }
 

@@ -41,12 +41,12 @@ def played(answers="", settings=SMALL, **options):
 
 def ended(*lines):
     """Return the answers to some lines of the protocol, which must not continue for ever."""
-    told = []
-    thread = threading.Thread(target=lambda: told.extend(spoken(*lines)), daemon=True)
+    answers = []
+    thread = threading.Thread(target=lambda: answers.extend(spoken(*lines)), daemon=True)
     thread.start()
     thread.join(60)
     assert not thread.is_alive()
-    return told
+    return answers
 
 
 def spoken(*lines, settings=SMALL, device="reference"):
@@ -227,19 +227,19 @@ def test_a_game_that_could_not_be_saved_does_not_begin(tmp_path):
 
 
 def test_the_protocol():
-    told = spoken(
+    answers = spoken(
         *("uci", "isready", "ucinewgame", "position startpos moves e2e4", "go depth 2", "d"),
         *("setoption name Batch value 32", "go movetime 1", "go perft 1"),
     )
-    assert "uciok" in told and "readyok" in told
-    best = [line for line in told if line.startswith("bestmove")]
+    assert "uciok" in answers and "readyok" in answers
+    best = [line for line in answers if line.startswith("bestmove")]
     assert len(best) == 2 and all(chess.Move.from_uci(line.split()[1]) for line in best)
-    assert any(line.startswith("info depth 2 score cp ") for line in told)
-    assert "e7e5: 1" in told and "Nodes searched: 20" in told
+    assert any(line.startswith("info depth 2 score cp ") for line in answers)
+    assert "e7e5: 1" in answers and "Nodes searched: 20" in answers
 
 
 def test_nonsense_is_answered_and_survived():
-    told = spoken(
+    answers = spoken(
         *("foo", "position", "position fen x", "position startpos moves e2e5 d2d4"),
         *(
             "setoption name Batch value many",
@@ -250,19 +250,19 @@ def test_nonsense_is_answered_and_survived():
         ),
         *("go mate 1", "position fen 7k/5Q2/6K1/8/8/8/8/8 b - - 0 1", "go depth 3"),
     )
-    said = [line for line in told if line.startswith("info string")]
+    said = [line for line in answers if line.startswith("info string")]
     assert "unknown command: foo" in said[0] and "startpos or fen" in said[1]
     assert "6 fields" not in said[2] and "1 fields" in said[2] and "e2e5 is not a legal" in said[3]
     assert "no such option" in said[4]
-    assert "bestmove a1a8" in told and any("score mate 1" in line for line in told)
-    assert told[-1] == "bestmove (none)"
+    assert "bestmove a1a8" in answers and any("score mate 1" in line for line in answers)
+    assert answers[-1] == "bestmove (none)"
 
 
 def test_a_file_of_commands_is_done_to_its_quit():
-    told = spoken("go depth 2", "go perft 1", "go depth 1", "stop", "quit", "go perft 2")
-    assert any(line.startswith("info depth 2 ") for line in told)
-    assert told.count("bestmove b1c3") == 2 and "Nodes searched: 20" in told
-    assert "Nodes searched: 400" not in told
+    answers = spoken("go depth 2", "go perft 1", "go depth 1", "stop", "quit", "go perft 2")
+    assert any(line.startswith("info depth 2 ") for line in answers)
+    assert answers.count("bestmove b1c3") == 2 and "Nodes searched: 20" in answers
+    assert "Nodes searched: 400" not in answers
     assert not any("Nodes" in line for line in spoken("go infinite", "go perft 1", "quit"))
 
 
@@ -273,9 +273,9 @@ def test_a_file_of_commands_is_done_to_its_quit():
 )
 def test_an_endless_search_after_another_one_ends(endless, after, number):
     """What stops it is read while the search before is under way."""
-    told = ended("go depth 1", endless, *after)
-    assert sum(line.startswith("bestmove ") for line in told) == number
-    assert ("   a b c d e f g h" in told) == ("d" in after)
+    answers = ended("go depth 1", endless, *after)
+    assert sum(line.startswith("bestmove ") for line in answers) == number
+    assert ("   a b c d e f g h" in answers) == ("d" in after)
 
 
 @pytest.mark.parametrize(
@@ -296,32 +296,32 @@ def test_an_endless_search_after_another_one_ends(endless, after, number):
 )
 def test_wrong_words_of_go(words, wrong):
     """They are named and ignored; if nothing else says how far, one ply is searched."""
-    told = ended(f"go {words}", "go depth 1", "quit")
-    assert any(line.startswith(f"info string go: {wrong}") for line in told)
-    depths = [line for line in told if line.startswith("info depth")]
+    answers = ended(f"go {words}", "go depth 1", "quit")
+    assert any(line.startswith(f"info string go: {wrong}") for line in answers)
+    depths = [line for line in answers if line.startswith("info depth")]
     assert len(depths) == 2 and all(line.startswith("info depth 1 ") for line in depths)
-    assert sum(line.startswith("bestmove ") for line in told) == 2
+    assert sum(line.startswith("bestmove ") for line in answers) == 2
 
 
 def test_right_words_are_obeyed_though_another_is_wrong():
-    told = ended("go depth 2 movetime -5", "go wtime -50 btime 1000 winc 0 depth 2", "quit")
-    (ignored,) = (line for line in told if "ignored" in line)
+    answers = ended("go depth 2 movetime -5", "go wtime -50 btime 1000 winc 0 depth 2", "quit")
+    (ignored,) = (line for line in answers if "ignored" in line)
     assert "movetime: -5" in ignored
-    assert any(line.startswith("info depth 2 ") for line in told)
+    assert any(line.startswith("info depth 2 ") for line in answers)
 
 
 def test_moves_that_are_to_be_searched():
     """Alone, among others, with a wrong one, until a stop; a mate is as far away as it is."""
-    told = ended(
+    answers = ended(
         *("go depth 2 searchmoves a2a3", "go searchmoves h2h4 e2e5 a2a3 depth 2"),
         *("go searchmoves e2e5", "go movetime 1 searchmoves h2h4", "go searchmoves g1h3", "stop"),
         *(f"position fen {MATE_IN_ONE}", "go depth 2 searchmoves a1a7 a1a8", "quit"),
     )
-    best = [line.split()[1] for line in told if line.startswith("bestmove ")]
+    best = [line.split()[1] for line in answers if line.startswith("bestmove ")]
     assert best[0] == "a2a3" and best[1] in ("h2h4", "a2a3")
     assert best[3:] == ["h2h4", "g1h3", "a1a8"] and len(best) == 6
-    wrong = [line for line in told if "searchmoves: e2e5" in line and "ignored" in line]
-    assert len(wrong) == 2 and any(" score mate 1 " in line for line in told)
+    wrong = [line for line in answers if "searchmoves: e2e5" in line and "ignored" in line]
+    assert len(wrong) == 2 and any(" score mate 1 " in line for line in answers)
 
 
 @pytest.mark.parametrize("deepening", [0, 2])
@@ -340,15 +340,15 @@ def test_the_best_among_all_moves_is_the_best_move(depth, deepening):
 
 @pytest.mark.parametrize("word", ["x", "-1", "0", "", "2 3"])
 def test_wrong_depths_of_perft(word):
-    told = spoken(f"go perft {word}")
-    assert told[0].startswith(f"info string go: perft: {word or 'nothing'}: ")
-    assert "Nodes searched: 20" in told
+    answers = spoken(f"go perft {word}")
+    assert answers[0].startswith(f"info string go: perft: {word or 'nothing'}: ")
+    assert "Nodes searched: 20" in answers
 
 
 def test_a_position_with_a_wrong_word_is_not_taken():
-    told = spoken("position startpos move e2e4", "d", "position startpos moves e2e4", "d")
-    assert told[0].startswith("info string position: move: ")
-    assert [line.split()[1] for line in told if line.startswith("rnbq")] == ["b"]
+    answers = spoken("position startpos move e2e4", "d", "position startpos moves e2e4", "d")
+    assert answers[0].startswith("info string position: move: ")
+    assert [line.split()[1] for line in answers if line.startswith("rnbq")] == ["b"]
 
 
 @pytest.mark.parametrize(
@@ -363,15 +363,15 @@ def test_a_position_with_a_wrong_word_is_not_taken():
 @pytest.mark.parametrize("right", ["position startpos", "ucinewgame"])
 def test_after_a_wrong_position_nothing_is_searched_until_there_is_another(wrong, right):
     """A program that sends it means another board than the one before."""
-    told = ended(
+    answers = ended(
         *(f"position fen {MATE_IN_ONE}", wrong, "go depth 1", "go perft 1", "go infinite", "d"),
         *(right, "go perft 1", "go depth 1", "quit"),
     )
-    best = [line for line in told if line.startswith("bestmove ")]
+    best = [line for line in answers if line.startswith("bestmove ")]
     assert best[:2] == ["bestmove 0000"] * 2 and best[2] == "bestmove b1c3" and len(best) == 3
-    said = [line.split()[2] for line in told if "position was refused" in line]
+    said = [line.split()[2] for line in answers if "position was refused" in line]
     assert said == ["go:", "go:", "go:", "d:"]
-    assert [line for line in told if line.startswith("Nodes")] == ["Nodes searched: 20"]
+    assert [line for line in answers if line.startswith("Nodes")] == ["Nodes searched: 20"]
 
 
 def test_debug_is_a_known_command():
@@ -385,15 +385,17 @@ def test_unknown_words_before_a_command_are_skipped():
     *unknown, ready = spoken("joho debug on", "joho foo isready")
     assert ready == "readyok" and len(unknown) == 2
     assert all("joho" in line for line in [*unknown, *spoken("joho")])
-    told = ended("joho position startpos moves e2e4", "joho go perft 1", "joho quit", "go perft 2")
-    assert [line for line in told if line.startswith("Nodes")] == ["Nodes searched: 20"]
-    assert "e7e5: 1" in told
+    answers = ended(
+        "joho position startpos moves e2e4", "joho go perft 1", "joho quit", "go perft 2"
+    )
+    assert [line for line in answers if line.startswith("Nodes")] == ["Nodes searched: 20"]
+    assert "e7e5: 1" in answers
 
 
 def test_unknown_words_are_skipped_while_a_search_runs():
-    told = ended("go infinite", "joho isready", "joho stop", "go depth 1", "quit")
-    assert told.index("readyok") < told.index("bestmove b1c3")
-    assert len([line for line in told if line.startswith("bestmove")]) == 2
+    answers = ended("go infinite", "joho isready", "joho stop", "go depth 1", "quit")
+    assert answers.index("readyok") < answers.index("bestmove b1c3")
+    assert len([line for line in answers if line.startswith("bestmove")]) == 2
 
 
 def test_scores():
@@ -430,7 +432,7 @@ def test_a_program_plays_against_it():
 def test_options_of_the_search():
     """Each is offered with its value, changes the search, and is refused where it is wrong."""
     settings = {**SMALL, "rounds": [1], "batch": {"leaves": 64, "branches": 8, "near_root": [1]}}
-    told = spoken(
+    answers = spoken(
         *("uci", "setoption name Rounds value 1 5", "setoption name deepening value 1"),
         *("setoption name Aspiration value 60000", "setoption name Near Root value 1 4"),
         *("setoption name Principal Variation value true", "setoption name Batch value 32"),
@@ -438,7 +440,7 @@ def test_options_of_the_search():
         *("setoption name Rounds value <empty>", "setoption name Near Root value", "uci"),
         settings=settings,
     )
-    options = [line.removeprefix("option name ") for line in told if line.startswith("option")]
+    options = [line.removeprefix("option name ") for line in answers if line.startswith("option")]
     names = ("Rounds", "Near Root")
     of = [[line for line in options if line.startswith(f"{name} type")] for name in names]
     assert [line.split("default ")[1] for line in of[0]] == ["1", "1 5", "<empty>"]
@@ -446,7 +448,9 @@ def test_options_of_the_search():
     assert "Principal Variation type check default true" in options
     assert "Deepening type spin default 1 min 0 max 31" in options
     assert "Aspiration type spin default 60000 min 0 max 1000000000" in options
-    assert "bestmove a1a8" in told and not [line for line in told if line.startswith("info string")]
+    assert "bestmove a1a8" in answers and not [
+        line for line in answers if line.startswith("info string")
+    ]
 
 
 @pytest.mark.parametrize(
@@ -463,5 +467,5 @@ def test_options_of_the_search():
     ],
 )
 def test_wrong_values_of_options(line, said):
-    told = spoken(f"setoption name {line}", "position startpos", "go depth 1")
-    assert said in told[0] and told[-1].startswith("bestmove ")
+    answers = spoken(f"setoption name {line}", "position startpos", "go depth 1")
+    assert said in answers[0] and answers[-1].startswith("bestmove ")

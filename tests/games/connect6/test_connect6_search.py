@@ -129,9 +129,9 @@ def test_the_plan_says_if_the_pool_is_smaller_than_full_batches_need(pool):
     """Which are 1, 48 and 48 * 48 nodes."""
     tree = {"black": "J10", "depth": 2, "width": 48, "batch": {"branches": 48}, "pool": pool}
     config = config_from_dict({"workload": "connect6", **tree})
-    kept = dict(WORKLOAD.plan_rows(config, WORKLOAD.parameters(config)))["nodes in memory"]
+    row = dict(WORKLOAD.plan_rows(config, WORKLOAD.parameters(config)))["nodes in memory"]
     said = "; full batches need 2,353, so a full level takes smaller ones" if pool < 2353 else ""
-    assert kept == f"at most {pool:,} of a game{said}"
+    assert row == f"at most {pool:,} of a game{said}"
 
 
 def test_a_game_that_is_over(device):

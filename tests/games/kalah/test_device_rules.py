@@ -46,8 +46,8 @@ def check(device, p, cases):
         store = rules.store_of(p, side)
         assert int(after["banked"][i]) == expected[store] - board[store]
         assert bool(after["again"][i]) == (kind == rules.AGAIN)
-        told = tuple(int(following[name][i]) for name in ("own", "other", "value"))
-        assert told == seen(p, expected, mover)
+        shown = tuple(int(following[name][i]) for name in ("own", "other", "value"))
+        assert shown == seen(p, expected, mover)
         assert bool(over[i]) == rules.is_over(p, expected)
 
 

@@ -52,8 +52,8 @@ def test_ten_plies(device):
     found = searched(config(10), device, [10])
     expected = initial()[10]
     assert expected["terminals"] == 1
-    told = ("score", "move", "nodes", "leaves", "terminals")
-    assert [int(found[name][0, 0]) for name in RESULTS] == [expected[name] for name in told]
+    counts = ("score", "move", "nodes", "leaves", "terminals")
+    assert [int(found[name][0, 0]) for name in RESULTS] == [expected[name] for name in counts]
 
 
 @pytest.mark.parametrize(

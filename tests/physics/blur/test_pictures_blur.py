@@ -39,10 +39,10 @@ def test_the_picture_stands_next_to_the_original(tmp_path, name):
     Image.fromarray(COLOURS).save(tmp_path / name, **options)
     before = (tmp_path / name).read_bytes()
     stem, _, ending = name.rpartition(".")
-    beside = tmp_path / f"{stem}-blurred.{ending}"
-    assert run(tmp_path, image=str(tmp_path / name)) == str(beside)
+    blurred_file = tmp_path / f"{stem}-blurred.{ending}"
+    assert run(tmp_path, image=str(tmp_path / name)) == str(blurred_file)
     assert (tmp_path / name).read_bytes() == before
-    with Image.open(tmp_path / name) as old, Image.open(beside) as new:
+    with Image.open(tmp_path / name) as old, Image.open(blurred_file) as new:
         assert new.size == old.size and new.format == old.format
         pixels = np.asarray(new.convert("RGB")).astype(int)
         # what was read, of which every channel was blurred
@@ -195,8 +195,10 @@ def test_a_ppm_of_many_bits_is_reported(tmp_path, form, most):
     picture = picture_in(tmp_path / "a.ppm", every_frame=False)
     expected = np.moveaxis((values // (most // 255)).reshape(2, 3, 3), 2, 0)
     assert (picture.planes[0] == expected).all()
-    told = [one.message for one in config_of(image=str(tmp_path / "a.ppm")).warnings()]
-    assert len(told) == (most > 255) and all("more than 8 bits a channel" in one for one in told)
+    messages = [one.message for one in config_of(image=str(tmp_path / "a.ppm")).warnings()]
+    assert len(messages) == (most > 255) and all(
+        "more than 8 bits a channel" in one for one in messages
+    )
 
 
 def test_frames_of_an_animation(tmp_path):

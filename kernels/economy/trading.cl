@@ -544,12 +544,12 @@ __kernel void trading(STATE_PARAMETERS, TABLE_PARAMETERS, __global real *scores,
     uint first = (uint)get_group_id(0) * together;
     const uint end = min(first + together, all_pairs);
     do {
-        const bool there = first + team.slot < end;
-        const uint place = there ? first + team.slot : first;
+        const bool paired = first + team.slot < end;
+        const uint place = paired ? first + team.slot : first;
         const size_t society = place / PAIRS;
         const uint pair = place % PAIRS;
         const uint a = partners(market_round, 2 * pair), b = partners(market_round, 2 * pair + 1);
-        const bool meets = there && alive(a) && alive(b);
+        const bool meets = paired && alive(a) && alive(b);
         meet(MEETING, meets ? team : resting(team), SCORES_OF((size_t)place), menus);
         barrier(CLK_LOCAL_MEM_FENCE);  // the memory of these meetings is read, before it is others'
         first += teams;

@@ -81,6 +81,6 @@ def test_ticks_that_follow_each_other_are_one_mean(most, ticks, values, each):
     np.testing.assert_allclose(found[1], values)
 
 
-def test_a_mean_of_ticks_of_which_none_is_there_is_missing():
+def test_a_mean_of_ticks_of_which_none_is_recorded_is_missing():
     _, means, each = bands.thinned(np.arange(4), np.array([NAN, NAN, 1.0, 3.0]), 2)
     assert each == 2 and math.isnan(means[0]) and means[1] == 2.0

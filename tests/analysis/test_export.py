@@ -193,7 +193,7 @@ def test_a_study_keeps_the_keys_that_it_varies(tmp_path):
         ({"to": "csv", "frames": 3}, r"csv has no such option"),
     ],
 )
-def test_what_is_not_there_is_refused(file, tmp_path, arguments, message):
+def test_what_does_not_exist_is_refused(file, tmp_path, arguments, message):
     before = sorted(tmp_path.rglob("*"))
     with pytest.raises(ConfigError, match=message):
         export(file, **arguments)

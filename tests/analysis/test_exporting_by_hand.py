@@ -91,7 +91,7 @@ def test_whole_numbers_with_missing_ones_stay_whole():
     assert frame.z.tolist()[::2] == [1, 3] and frame.z.isna().tolist() == [False, True, False]
 
 
-def test_nothing_is_written_if_one_of_the_files_is_there(tmp_path):
+def test_nothing_is_written_if_one_of_the_files_exists(tmp_path):
     existing, seen = tmp_path / "b", []
     existing.write_text("of another")
     writers = {path: lambda target: seen.append(target) for path in (tmp_path / "a", existing)}

@@ -304,7 +304,7 @@ def test_sales_of_a_log_are_links_both_ways():
 
 
 @pytest.mark.parametrize("measure", [analysis.lorenz, analysis.hhi, analysis.gini])
-def test_a_dimension_that_is_not_there_is_named(measure):
+def test_a_missing_dimension_is_named(measure):
     with pytest.raises(ConfigError, match="'income' has no dimension 'agents'"):
         measure(agents(1, 2), "agents")
 

@@ -67,7 +67,7 @@ def test_the_order_of_the_parameters_is_that_of_the_design_not_of_the_file():
         analysis.sobol(shuffled)
 
 
-def test_other_dimensions_and_replicates_are_kept_apart():
+def test_other_dimensions_and_replicates_stay_apart():
     x = sobol_sample.sample(BOX, 64, calc_second_order=False, seed=1)
     y = ishigami(x)
     alone = analysis.sobol(study(x, y), resamples=20)

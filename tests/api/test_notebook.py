@@ -53,7 +53,7 @@ def executed(folder, *cells):
 
 
 @pytest.mark.ci
-def test_a_run_shows_a_bar_below_its_cell_and_only_there(tmp_path):
+def test_a_run_shows_a_bar_below_its_cell_alone(tmp_path):
     small = "{'workload': 'economy', 'agents': 4, 'resources': 3, 'days': 40, 'replicates': 2}"
     cells, updates = executed(
         tmp_path,

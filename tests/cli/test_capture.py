@@ -242,7 +242,7 @@ def test_no_one_meets_a_lone_agent(shell):
     assert err == "trading (round 0) of day 1 launches nothing\n"
 
 
-def test_a_folder_that_exists_is_kept_unless_it_is_a_capture_to_be_replaced(shell, tmp_path):
+def test_a_folder_that_exists_stays_unless_it_is_a_capture_to_be_replaced(shell, tmp_path):
     folder, other = tmp_path / "capture-extraction-day-1", tmp_path / "other"
     command = ("capture", "run.yaml", "--phase", "extraction", "--device", "cpu")
     assert shell(*command) == (0, f"{folder.name}\n", "")

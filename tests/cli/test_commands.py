@@ -363,7 +363,7 @@ def test_a_flag_obeys_the_rules_of_its_key(shell, small):
     assert not (small / "small.h5").exists()
 
 
-def test_an_existing_file_is_kept_unless_asked_otherwise(shell, small):
+def test_an_existing_file_stays_unless_asked_otherwise(shell, small):
     result = small / "small.h5"
     result.write_text("precious")
     code, _, err = shell("run", "small.yaml")
@@ -427,7 +427,7 @@ def until(condition) -> None:
 
 
 @pytest.mark.ci
-def test_progress_is_shown_on_a_terminal_and_only_there(small):
+def test_progress_is_shown_on_a_terminal_alone(small):
     shown, out = on_a_terminal("run", "small.yaml", "--replicates", "3")
     assert b"day 6 of 6, 3 societies" in shown
     assert b"day 6 of 6" not in out

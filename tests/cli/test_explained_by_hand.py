@@ -441,7 +441,7 @@ def test_a_part_of_a_day_and_parts_that_are_none(recorded):
         (1, 0, 5, "society=5: the configuration's societies are 3 to 4"),
     ],
 )
-def test_what_is_not_there(recorded, day, agent, number, message):
+def test_what_does_not_exist_is_refused(recorded, day, agent, number, message):
     with pytest.raises(ConfigError, match=message):
         trace.require_agent(recorded.config, day, agent, number)
     for right in ((1, 0, 3), (9, 3, 4)):

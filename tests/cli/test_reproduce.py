@@ -173,7 +173,7 @@ def test_an_interrupted_run_is_continued(tmp_path, monkeypatch):
     assert asked == [False, True]
 
 
-def test_what_a_stopped_command_was_writing_is_not_there_in_part(tmp_path, monkeypatch):
+def test_no_part_remains_of_what_a_stopped_command_was_writing(tmp_path, monkeypatch):
     """Tables of all figures are read for the claims, so half of one would shorten them."""
     table = tmp_path / "figure_05.csv"
     write_table(table, [["5", "one"], ["5", "two"]])

@@ -290,7 +290,7 @@ def test_the_devices_day_ends_as_reported(config, shell):
         (("--day", "1", "--agent", "1", "-o", "xml"), "-o xml: choose text or json"),
     ],
 )
-def test_what_is_not_there_is_refused(config, shell, words, message):
+def test_what_does_not_exist_is_refused(config, shell, words, message):
     code, out, err = shell("trace", "run.yaml", *words, *REFERENCE)
     assert (code, out) == (2, "")
     assert message in err
@@ -314,7 +314,7 @@ def test_a_day_is_a_tick(config, shell):
     assert shell("trace", "run.yaml", "--tick=2", "--agent", "1", *REFERENCE) == day
 
 
-def test_what_is_asked_for_must_be_there(config, shell):
+def test_what_is_asked_for_must_exist(config, shell):
     code, _, err = shell("trace", "run.yaml", "--day", "2", *REFERENCE)
     assert code == 2
     assert "Missing option '--agent'" in err

@@ -50,7 +50,7 @@ def test_values_that_interventions_make_impossible_are_named_with_their_table(mo
     assert str(found.value) == f"{where}: pace: too much\n{where}: cells: too few"
 
 
-def test_a_group_that_is_not_there_is_named_with_those_that_are():
+def test_a_missing_group_is_named_with_those_that_exist():
     for names, available in (
         (["able", "poor"], "; there are able, poor"),
         (["able", "thirds"], "; did you mean 'thirds'?"),
@@ -104,7 +104,7 @@ def test_a_series_from_a_file_begins_on_the_tick_after_its_intervention(tmp_path
             money({"day": day, "until": day + 2, "set": series})
 
 
-def test_days_that_are_kept_are_listed_once_and_before_the_end(monkeypatch):
+def test_days_of_retained_states_are_listed_once_and_before_the_end(monkeypatch):
     tallies.install(monkeypatch)
     with pytest.raises(ConfigError, match=r"record\.keep\.1: day 3 is listed twice"):
         tallies.config(record={"keep": [3, 3]})

@@ -28,7 +28,7 @@ SCENARIOS = {
 """The four scenarios of the paper."""
 
 
-def test_all_that_the_documentation_names_are_there():
+def test_all_that_the_documentation_names_exist():
     pages = ("README.md", *(f"docs/{one}.md" for one in ("bam", "games", "models", "physics")))
     text = "\n".join((CONFIGS.parent / page).read_text() for page in pages)
     row = r"^\| \[`(\S+)`\]\((?:\.\./)?configs/(\S+)\.yaml\) \|"

@@ -240,7 +240,7 @@ def test_devices_wear_out_by_use_and_decay(p, steps):
             assert np.array_equal(new[living], expected[living])
 
 
-def test_promises_are_kept_the_same_day(steps):
+def test_promises_are_fulfilled_the_same_day(steps):
     for _, _, before, after in of_phase(steps, "production"):
         assert np.array_equal(after["devices_made"], before["to_make"])
         assert not after["to_make"].any()

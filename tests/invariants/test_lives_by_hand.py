@@ -203,7 +203,7 @@ def test_a_payment_ends_where_its_resource_is_minus_one():
     assert nothing == {"paid_resource": -1, "paid_units": 0}
 
 
-def test_of_an_agent_only_its_own_events_are_kept():
+def test_of_an_agent_only_its_own_events_are_stored():
     events = []
     listener = SimpleNamespace(concerns=lambda agent: agent == 3, keep=events.append)
     record = _recorder(dict)

@@ -376,7 +376,7 @@ kernel void k(int n) {
     assert rows[8].endswith("int line = __LINE__;") or rows[7].endswith("int line = __LINE__;")
 
 
-def test_a_plan_is_kept_on_disk(planned, monkeypatch):
+def test_a_plan_is_cached_on_disk(planned, monkeypatch):
     first = planned(EXAMPLE)
     monkeypatch.setattr("societies.localmem.planner.make_plan", lambda *_: 1 / 0)
     again = planned(EXAMPLE)

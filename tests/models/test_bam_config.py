@@ -95,7 +95,7 @@ def test_keys_without_effect_are_warned_of(keys, message):
     assert [".".join(found.path) for found in config.warnings()] == list(keys)[-1:]
 
 
-def test_a_state_that_would_be_kept_after_the_last_quarter_is_warned_of():
+def test_a_state_that_would_be_retained_after_the_last_quarter_is_warned_of():
     """So it is in every model of copies; the economy says the same words."""
     config = config_from_dict({**SMALLEST, "max_m": 4, "quarters": 3, "record": {"keep": [2, 4]}})
     (found,) = config.warnings()

@@ -143,7 +143,7 @@ def test_the_data_hold_what_the_text_says(config, shell):
         ),
     ],
 )
-def test_what_is_not_there_is_refused(config, shell, words, message):
+def test_what_does_not_exist_is_refused(config, shell, words, message):
     code, out, err = shell("trace", "run.yaml", *words, *REFERENCE)
     assert (code, out) == (2, "")
     assert message in err

@@ -129,7 +129,7 @@ def test_one_grain_too_many_is_noticed(results, sector, change):
     assert flows(results, ticks=2).rows["wages"] == [5, -5]
 
 
-def test_a_copy_that_is_not_there_is_named(results):
+def test_a_missing_copy_is_named(results):
     with pytest.raises(ConfigError, match="copy=5: the economies of the file are 4 to 6"):
         flows(results, copy=5)
 

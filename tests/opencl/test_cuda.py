@@ -212,7 +212,7 @@ def test_a_missing_gpu_is_said_in_a_line(monkeypatch):
 
 
 @pytest.mark.parametrize("spec", ["cuda:1", "cuda:x", "cuda:-1"])
-def test_a_gpu_that_is_not_there_is_refused(spec, monkeypatch):
+def test_a_missing_gpu_is_refused(spec, monkeypatch):
     monkeypatch.setattr("societies.opencl.cuda.cupy.cupy", Paper)
     with pytest.raises(DeviceError, match=f"device {spec}: no such device; available: cuda:0"):
         choose_device(spec)

@@ -279,7 +279,7 @@ def test_debug_mode_builds_with_symbols(kernel_file, tmp_path):
     assert "gdb" in done.stderr
 
 
-def test_the_kernels_folder_is_there():
+def test_the_kernels_folder_exists():
     assert (data_directory("kernels") / "primitives").is_dir()
 
 

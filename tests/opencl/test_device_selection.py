@@ -71,7 +71,7 @@ def test_order_of_the_cpu_implementations():
     assert order == ["pthread-new", "pthread-old", "Intel Xeon", "another cpu"]
 
 
-def test_cpu_is_taken_although_a_gpu_is_there():
+def test_cpu_is_taken_although_a_gpu_exists():
     assert choose_device("cpu", FULL).name == "pthread-old"
 
 
@@ -247,7 +247,7 @@ def test_a_name_that_fits_several_devices_lists_them():
 
 
 @pytest.mark.parametrize("spec", ["radeon", "7:3", "1:9", "gpu", "0", "3", "30"])
-def test_a_device_that_is_not_there_lists_those_that_are(spec):
+def test_a_missing_device_is_refused_with_a_list_of_the_available(spec):
     with pytest.raises(DeviceError, match="pthread-old"):
         choose_device(spec, [POCL_OLD])
 

@@ -45,7 +45,7 @@ def mode(path):
     return stat.S_IMODE(path.stat().st_mode)
 
 
-def test_the_user_s_own_cache_is_kept(places):
+def test_the_user_s_own_cache_stays(places):
     assert given() == places / "home/.cache/pocl/kcache"
     assert "XDG_CACHE_HOME" not in os.environ
 

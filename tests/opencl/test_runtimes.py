@@ -108,7 +108,7 @@ def test_intels_runtime_of_pip_joins_those_installed(
     assert os.environ["OCL_ICD_VENDORS"] == before
 
 
-def test_a_place_that_is_not_there_registers_nothing(library, tmp_path, monkeypatch):
+def test_a_place_that_does_not_exist_registers_nothing(library, tmp_path, monkeypatch):
     monkeypatch.setenv("OCL_ICD_VENDORS", str(tmp_path / "nowhere"))
     loader = Loader()
     runtimes.load_platforms(loader)

@@ -70,7 +70,7 @@ def straight(tmp_path_factory):
 
 
 @pytest.mark.ci
-def test_a_kept_state_begins_a_branch(tmp_path, parent, straight):
+def test_a_retained_state_begins_a_branch(tmp_path, parent, straight):
     out = tmp_path / "branch.h5"
     report = run(ensemble(), out, start=parent, day=7, values=VALUES)
     assert report.first_day == 8
@@ -120,7 +120,7 @@ def test_a_finished_run_is_extended(tmp_path, parent, days):
 
 
 @pytest.mark.thorough
-def test_a_state_that_the_parent_did_not_keep_is_kept(tmp_path, parent):
+def test_a_state_that_the_parent_did_not_retain_is_retained(tmp_path, parent):
     out, other = tmp_path / "branch.h5", tmp_path / "straight.h5"
     config = ensemble(days=16, record={"keep": [3, 7, 11]})
     assert run(config, out, start=parent).first_day == 1
@@ -217,7 +217,7 @@ def test_a_plan_says_what_is_computed_of_a_branch(parent):
         societies.plan(ensemble(days=30), start=parent, day=20)
 
 
-def test_what_is_kept_is_there_at_the_end(parent):
+def test_retained_states_exist_at_the_end(parent):
     assert ("checkpoints", "of day 7 and 12 and 14") in inspect(parent).rows
     with h5py.File(parent) as file:
         assert sorted(int(file[f"checkpoint/{slot}/tick"][()]) for slot in range(3)) == [7, 12, 14]
@@ -288,7 +288,7 @@ def test_a_damaged_parent_is_refused(tmp_path, parent):
         run(ensemble(), tmp_path / "branch.h5", start=broken, day=9)
 
 
-def test_days_that_are_kept_need_checkpoints(tmp_path):
+def test_days_of_retained_states_need_checkpoints(tmp_path):
     (tmp_path / "my.yaml").write_text("workload: economy\nrecord: {keep: [3, 3], checkpoint: 0}\n")
     with pytest.raises(SocietiesError) as error:
         load_config(tmp_path / "my.yaml")

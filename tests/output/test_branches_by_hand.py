@@ -312,7 +312,7 @@ def test_only_what_is_past_has_to_be_the_same(tmp_path):
     ],
     ids=str,
 )
-def test_a_past_that_is_not_there_is_refused(tmp_path, parent, config, day, message):
+def test_a_missing_past_is_refused(tmp_path, parent, config, day, message):
     with pytest.raises(SocietiesError, match=message):
         run(society(**config), tmp_path / "branch.h5", start=parent, day=day)
     assert not (tmp_path / "branch.h5").exists()

@@ -354,7 +354,7 @@ def test_refusals_come_before_kernels_are_built(stopped, shell, monkeypatch):
     assert (stopped.parent / "text.h5").read_text() == "precious"
 
 
-def test_a_device_that_is_not_there_does_not_harm_the_file(stopped, shell):
+def test_a_missing_device_does_not_harm_the_file(stopped, shell):
     code, _, err = shell("run", "run.yaml", "--resume", "--device", "abacus")
     assert code == 3
     assert "abacus" in err

@@ -242,7 +242,7 @@ def test_open_results_in_the_process_that_writes(path):
                 assert_array_equal(data.gini[0], np.arange(1.0, day + 1))
 
 
-def test_sessions_are_kept_in_order_and_never_outgrow_their_table(path):
+def test_sessions_stay_in_order_and_never_outgrow_their_table(path):
     with create(path) as file:
         assert file.sessions == []
         file.log_session(json.dumps({"device": "größe"}))

@@ -86,7 +86,7 @@ def bad_values(config):
     yield "recipe", 10**6
 
 
-def test_every_kept_field_of_the_economy_is_held_against_its_range(config, finished):
+def test_every_checkpointed_field_of_the_economy_is_held_against_its_range(config, finished):
     day, state = state_of(finished)
     require_checkpoint(Setup(WORKLOAD, config), finished, day, state)
     tried = set()

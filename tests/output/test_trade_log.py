@@ -298,7 +298,7 @@ def test_the_file_says_beforehand_how_large_it_is(tmp_path):
         ({"days": [3], "societies": 3}, "3 are more than the 2 that are run"),
     ],
 )
-def test_a_log_of_what_is_not_there_is_refused(shell, tmp_path, log, message):
+def test_a_log_of_what_does_not_exist_is_refused(shell, tmp_path, log, message):
     path = tmp_path / "bad.yaml"
     path.write_text(yaml.safe_dump({**SETTINGS, "record": {"trade_log": log}}))
     code, out, err = shell("check", str(path))

@@ -230,7 +230,7 @@ def test_without_oclgrind_its_tests_are_skipped_as_a_whole_with_the_reason():
     assert "passed" not in said.splitlines()[-1] and "error" not in said.splitlines()[-1]
 
 
-def test_without_oclgrind_its_tests_fail_where_it_must_be_there():
+def test_without_oclgrind_its_tests_fail_where_it_is_required():
     code, said = suite("tests/races/test_check.py", bare=True, must=True)
     assert code == 1, said
     assert "SOCIETIES_DEBUG=race needs Oclgrind" in said

@@ -267,7 +267,7 @@ def test_one_text_serves_any_table():
     assert len(texts) == 1
 
 
-def test_equal_curves_are_there_once():
+def test_equal_curves_are_stored_once():
     table = {"utility.exponent": [2.0, 3.0] * 50, "trading.min_surplus": np.arange(100.0)}
     p = WORKLOAD.parameters(with_table(ensemble(), table))
     tables = source.constant_tables(p)

@@ -120,7 +120,7 @@ def test_a_barrier_taken_out_of_a_primitive_is_found():
 
 
 @pytest.mark.ci
-def test_a_file_that_is_not_there_has_no_mutants():
+def test_a_missing_file_has_no_mutants():
     process = under_oclgrind(HERE / "check.py", "--mutants", "kernels/scan.cl")
     assert process.returncode == 1
     assert process.stderr.startswith("--mutants: no kernel file is called kernels/scan.cl;")

@@ -346,7 +346,7 @@ def test_production_is_counted_and_its_components_are_gone():
 
 @pytest.mark.parametrize("r", [0, 4])
 @pytest.mark.parametrize("device", [TOOL, INDUSTRY, DEVICE_FACTORY])
-def test_a_single_promise_is_kept_whatever_the_device_and_the_resource(device, r):
+def test_a_single_promise_is_fulfilled_whatever_the_device_and_the_resource(device, r):
     p, s = started()
     for level in levels(device)[:-1]:
         recipe(s, level, r, r, 2)

@@ -142,7 +142,7 @@ def test_interdependence_counts_resources_however_many_a_tool_and_a_device_have(
 # -- three days ------------------------------------------------------------------------------------
 
 
-def test_utilities_of_three_days_are_kept():
+def test_utilities_of_three_days_are_stored():
     p, s = evening()
     utilities = []
     for day in range(1, 5):

@@ -71,7 +71,7 @@ def test_what_is_not_recorded_is_named_with_the_key_that_records_it(of, said):
     require_recorded(targets(x={**statistic, "against": "utility"}, y="gini - hhi"), own)
 
 
-def test_what_is_recorded_with_a_key_is_there_with_it():
+def test_what_is_recorded_with_a_key_is_available_with_it():
     require_recorded(
         targets(x="income - agent_utility"), setup(record={"measures": True, "agent": 2})
     )

@@ -86,7 +86,7 @@ def test_a_variable_without_a_unit_is_a_pure_number():
     assert (values.values.tolist(), unit) == ([5.0, 11.0], "1")
 
 
-def test_a_file_is_near_only_if_it_stands_there(tmp_path):
+def test_a_file_is_near_only_if_it_exists(tmp_path):
     (tmp_path / "there.csv").write_text("")
     (tmp_path / "folder").mkdir()
     assert near(tmp_path, "there.csv") == tmp_path / "there.csv"

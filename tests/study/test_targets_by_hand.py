@@ -58,7 +58,7 @@ def test_units_of_targets(target, unit):
     assert found.units == {"x": unit}
 
 
-def test_copies_may_come_last_and_must_be_there():
+def test_copies_may_come_last_and_must_exist():
     turned = DATA.transpose("day", ...)
     np.testing.assert_array_equal(given(of="noise").evaluate(turned)[:, 0], NOISE.mean(1))
     for name, dims in (("shared", "has the dimensions day; leave"), ("one", "dimensions no other")):

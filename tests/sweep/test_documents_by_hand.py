@@ -122,7 +122,7 @@ def test_a_range_is_advised_to_take_whole_numbers_only_for_a_key_that_does(key, 
     assert ("takes whole numbers" in found) == whole and key in found
 
 
-def test_what_is_not_recorded_is_named_with_what_is_near_or_there():
+def test_what_is_not_recorded_is_named_with_what_is_near_or_available():
     for one, near in (
         ("totl", "; did you mean 'total'?"),
         ("zzz", "; it has carried, count, tally, total"),
@@ -218,7 +218,7 @@ def test_an_intervention_may_name_any_run_of_a_study(tmp_path, base, more, batch
             assert study.total[row].values.tolist() == np.cumsum(steps).tolist()
 
 
-def test_an_intervention_names_no_run_that_is_not_there():
+def test_an_intervention_names_no_run_that_does_not_exist():
     changes = [{"day": 1, "set": {"pace": 3.0}, "societies": [6]}]
     source = said({**BASE, "replicates": 9, "interventions": changes}, replicates=3)
     assert "there is no society 6; they are numbered 3 to 5" in refusal(source)

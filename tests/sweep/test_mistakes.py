@@ -100,7 +100,7 @@ def test_a_mistake_is_named_with_its_place(tmp_path, monkeypatch, vary, said):
     assert any(line.startswith(said) for line in found), found
 
 
-def test_a_base_that_is_not_there_is_named_with_its_place(tmp_path, monkeypatch):
+def test_a_missing_base_is_named_with_its_place(tmp_path, monkeypatch):
     """Found in use: the base was named, not the file and line that ask for it."""
     monkeypatch.chdir(tmp_path)
     assert problems(tmp_path, "base: economy/quikstart\nvary: {}\n") == [
@@ -110,7 +110,7 @@ def test_a_base_that_is_not_there_is_named_with_its_place(tmp_path, monkeypatch)
     ]
 
 
-def test_a_device_that_is_not_there_is_reported_before_workers_begin(tmp_path):
+def test_a_missing_device_is_reported_before_workers_begin(tmp_path):
     """Found in use: every worker failed at every batch, with a traceback each."""
     with pytest.raises(DeviceError, match="titan"):
         sweep.run(

@@ -311,7 +311,7 @@ def test_of_a_choice_the_wrong_value_is_named(tmp_path):
         assert line.startswith("sweep.yaml:6  agents: expected a whole number, got 6.5 (point ")
 
 
-def test_a_distribution_that_is_flat_between_its_ends_is_uniform_there():
+def test_a_distribution_that_is_flat_between_its_ends_is_uniform():
     said = {"distribution": "normal", "mean": 0, "sd": 1e9, "low": 10, "high": 12}
     assert range_of(said).values(np.array([0.0, 0.5, 1.0])) == pytest.approx([10, 11, 12])
 

@@ -358,7 +358,7 @@ def test_copies_are_runs_or_all_of_them_are_one():
     assert common.tolist() == [values.tolist()] * 2
 
 
-def test_what_a_run_writes_into_memory_is_what_is_kept(tmp_path):
+def test_what_a_run_writes_into_memory_is_what_the_study_has(tmp_path):
     config = tallies.config(days=3)
     keep = Keep(variables=("total",), events=("milestones",))
     file = InMemory(contents_of(Setup(tallies.WORKLOAD, config)), lambda: str(tmp_path), keep)

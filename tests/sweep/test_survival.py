@@ -276,7 +276,7 @@ def test_a_file_of_another_sweep_is_left_alone(tmp_path, straight):
     assert straight.read_bytes() == content
 
 
-def test_a_scheduler_that_is_not_there_replaces_no_file(straight, monkeypatch):
+def test_a_missing_scheduler_replaces_no_file(straight, monkeypatch):
     monkeypatch.setattr(executors, "SCHEDULER_SECONDS", 0.3)
     content = straight.read_bytes()
     with pytest.raises(executors.Unreachable, match=r"tcp://127\.0\.0\.1:9: no scheduler of Dask"):

@@ -10,7 +10,7 @@ from societies.workload.running.appended import EventRows, require_events
 LARGEST = 2**31 - 1
 
 
-def test_rows_of_a_tick_are_kept_in_order():
+def test_rows_of_a_tick_stay_in_order():
     rows = EventRows("deals", Events(3, 2), "day", 1)
     for tick in (1, 2, 7):
         rows.tick = tick

@@ -244,7 +244,7 @@ def test_initial_values_are_a_number_a_row_for_all_or_one_of_each_copy():
         Field(("b",), "int32", "", "x").shape({"a": 1})
 
 
-def test_a_hash_is_of_names_types_shapes_and_bytes_of_what_is_kept_and_compared():
+def test_a_hash_is_of_names_types_shapes_and_bytes_of_what_is_checkpointed_and_compared():
     import hashlib
 
     fields = {

@@ -198,7 +198,7 @@ def test_the_file_of_an_entry_point_is_found_or_there_is_none(tmp_path):
 # -- devices and batches --------------------------------------------------------------------------
 
 
-def test_listed_devices_have_to_be_there_and_only_gpus_are_used_together(monkeypatch):
+def test_listed_devices_have_to_exist_and_only_gpus_are_used_together(monkeypatch):
     def choose(name):
         if name == "9:9":
             raise SocietiesError("no such device")

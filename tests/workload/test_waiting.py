@@ -122,7 +122,7 @@ def test_what_waits_is_whole_though_laying_it_out_is_broken_off(monkeypatch, bro
         assert np.array_equal(log, np.concatenate([part.logs[name] for part in parts], axis=1))
 
 
-def test_what_is_laid_out_is_there_once(monkeypatch):
+def test_what_is_laid_out_exists_once(monkeypatch):
     monkeypatch.setattr(waiting, "ROOM_BYTES", 1)
     numbers, found = np.random.default_rng(5), Waiting()
     for tick in (1, 4, 7, 10):

@@ -3,8 +3,8 @@
 //
 // An offer is made only if the one before it was refused. On a CPU a work-item works out a bargain
 // alone, on a GPU one of its two proposals or, where ladders of offers are long, the ladder up to a
-// step from which a team of work-items continues together (team.cl). Local memory: there 12 bytes
-// for each of LADDER_LANES work-items.
+// step from which a team of work-items continues together (team.cl), which takes 12 bytes of local
+// memory for each of LADDER_LANES work-items.
 #ifndef ECONOMY_BARGAINING_CL
 #define ECONOMY_BARGAINING_CL
 

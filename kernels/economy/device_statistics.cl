@@ -1,4 +1,4 @@
-// Which devices are there, who knows, makes and uses them: statistics of a day with devices.
+// Which devices exist, which agents know, make and use them: statistics of a day with devices.
 // Twin: reference_py/economy/statistics.py
 #include "economy/devices.cl"
 #include "primitives/group.cl"

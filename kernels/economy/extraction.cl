@@ -15,8 +15,8 @@
 //
 // Local memory of a slot: 24 bytes a leaf, and 20 a resource (with devices 32) up to ROW_LIMIT
 // resources; beyond it the agent's rows are in global memory (a slice of `rows` for each agent).
-// The minutes spent with each device are always there: they are the longest row, no unit waits for
-// them, and more agents fit the local memory of a GPU.
+// The minutes spent with each device are always in global memory: they are the longest row, no unit
+// waits for them, and more agents fit the local memory of a GPU.
 #include "economy/bits.cl"
 #include "economy/curves.cl"
 #include "economy/practice.cl"

@@ -17,13 +17,14 @@
 #define TEAMS 1
 #endif
 
-// Which of how many teams a work-item is in, its number there, and the work-items of the team.
+// Position of a work-item: its team, the number of teams, its number in the team, and how many
+// work-items the team has.
 typedef struct {
     uint slot, teams, lane, lanes;
 } team_t;
 
-// The team of a work-item if `teams` share the workgroup: at most TEAMS, and no more than there
-// are work-items. Those left over rest.
+// The team of a work-item if `teams` share the workgroup, at most TEAMS and at most LANES of them.
+// Work-items that are left over rest.
 static team_t team_of(const uint teams)
 {
     const uint lanes = LANES / teams, slot = LANE / lanes;

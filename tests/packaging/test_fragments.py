@@ -52,5 +52,11 @@ def test_a_wrong_fragment_is_found(tmp_path, name, text, said):
     assert said in problems(tmp_path).pop(name)
 
 
+def test_a_version_that_is_not_released_is_described_in_at_most_60_lines():
+    sections = (ROOT / SETTINGS["filename"]).read_text().split("\n## ")[1:]
+    unreleased = [one for one in sections if one.partition("\n")[0].endswith("(unreleased)")]
+    assert all(len(one.strip().split("\n")) <= 60 for one in unreleased)
+
+
 def test_fragments_are_no_pages():
     assert [name for name in pages() if "changes" in name] == ["docs/changes/README.md"]

@@ -77,7 +77,7 @@ from societies.options import (
     of_rules,
 )
 from societies.terminal import doing, open_console, print_rows, warn
-from societies.words import counted
+from societies.words import counted, plural
 
 if TYPE_CHECKING:
     from societies.kerneltext.source import AmalgamatedText
@@ -593,7 +593,7 @@ def bench(
         found = measure_all(timings, out, overwrite=overwrite)
     print_rows([("device", found[0].device), ("median of", str(repeats))], console)
     console.width = max(console.width, WIDE)
-    console.print(printed(found, setup.workload.copies_plural, setup.workload.clock_plural))
+    console.print(printed(found, plural(setup.workload.copies), plural(setup.workload.clock)))
     if out is not None:
         print_rows([("written to", str(out))], console)
 
@@ -618,7 +618,7 @@ def _bench_phases(
         copied = {} if count is None else {"replicates": count}
         of_count = Setup(shown, setup.config.model_copy(update=copied))
         console = open_console()
-        print_rows([("device", name), (shown.copies_plural, str(of_count.copies))], console)
+        print_rows([("device", name), (plural(shown.copies), str(of_count.copies))], console)
         console.width = max(console.width, WIDE)
         console.print(of_phases(profile))
         translated = shown.translated_phases(of_count.p)

@@ -164,7 +164,7 @@ class ConfigCommand(typer.core.TyperCommand):
 
     def speak_of(self, workload: Workload[Any, Any], line: CommandLine) -> None:
         """Add the names of a workload's clock to the options."""
-        own = {ONE: workload.clock, MANY: workload.clock_plural}
+        own = {ONE: workload.clock, MANY: plural(workload.clock)}
         for parameter in self.params:
             for word in {ONE, MANY} & set(parameter.opts):
                 clock = f"--{own[word]}"

@@ -68,6 +68,7 @@ class Contents(SeriesAndDetail):
 class Tallies(Workload):
     name, summary, config = "tallies", "counts", TalliesConfig
     clock, copies, work = "day", "society", "cell-day"
+    contents_class = "tallies:Contents"
     numbered = True
 
     def sizes(self, p):
@@ -109,9 +110,6 @@ class Tallies(Workload):
 
     def source(self, p):
         return Source()
-
-    def contents(self, setup):
-        return Contents(setup)
 
     def parameters(self, config):
         return config

@@ -5,7 +5,7 @@ The workload defines its payments, payers and payees (`Accounts`).
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from os import PathLike
 from typing import TYPE_CHECKING, Any
@@ -124,13 +124,42 @@ def flows(
 
     sums = [sum(map(int, column)) for column in paid.values.T]
     named = dict(zip(payments, sums, strict=True))
-    rows = dict(accounts.rows(named, money(first - 1), money(last)))
+    rows = rows_of(accounts, named, money(first - 1), money(last))
     if any(map(sum, [*rows.values(), *zip(*rows.values(), strict=True)])):
         raise OutputError(
             f"payments and balances of {clock} {first} to {last} do not add up; societies info "
             "--check FILE says whether the file is damaged"
         )
     return Flows(copies, number, clock, (first, last), accounts.unit, sectors, rows)
+
+
+def rows_of(
+    accounts: Accounts, paid: Mapping[str, int], before: Mapping[str, int], after: Mapping[str, int]
+) -> dict[str, Sequence[int]]:
+    """Return the rows of the table of flows: payments, then changes of what is owed.
+
+    Every row adds up to 0; every column does if the payments explain the changes of balances.
+
+    Parameters
+    ----------
+    paid : payments by name
+    before, after : money of every sector at the beginning and at the end
+    """
+
+    def moved(**amounts: int) -> list[int]:
+        return [amounts.get(sector, 0) for sector in after]
+
+    found: dict[str, Sequence[int]] = {}
+    for name, parts, payer, payee in accounts.payments:
+        amount = sum(paid[part] for part in parts)
+        found[name] = moved(**{payer: -amount, payee: amount})
+    change = {sector: after[sector] - before[sector] for sector in after}
+    deposits = {sector: -change[sector] for sector in accounts.deposits}
+    deposits[accounts.bank] = -sum(deposits.values())
+    owed = change[accounts.outside]
+    found["change of deposits"] = moved(**deposits)
+    found["change of reserves"] = moved(**{accounts.bank: owed, accounts.outside: -owed})
+    return found
 
 
 def _ticks(one: xr.Dataset, number: int, ticks: str | int | None) -> tuple[int, int]:

@@ -40,10 +40,11 @@ from societies.economy.variables import (
 )
 from societies.output import Column, Coordinate, EventTable, ResultFile, Variable
 from societies.workload.declare.fields import State
-from societies.workload.declare.protocol import Block, Setup
+from societies.workload.declare.protocol import Setup
 from societies.workload.running.contents import SeriesInFile
 from societies.workload.running.state import file_values
 from societies.workload.running.varying import coordinates
+from societies.workload.running.written import Block
 
 DEVICES = {"none": "no devices", "tools": "tools", "all": "all devices"}
 

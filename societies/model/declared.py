@@ -45,7 +45,7 @@ from societies.workload import (
 )
 from societies.workload.declare.fields import SERIES
 from societies.workload.declare.phases import Joined, phase
-from societies.workload.declare.protocol import C, Contents, P, Setup
+from societies.workload.declare.protocol import C, P
 from societies.workload.running.ensembles import once
 from societies.workload.running.faults import FAULT, require_no_fault
 from societies.workload.values.copies import Copies
@@ -69,6 +69,7 @@ class Model(Traceable, Workload[C, P]):
     day: ClassVar[tuple[str, ...]] = ()
     clock, copies, work = "day", "society", "society-day"
     numbered = True
+    contents_class = "societies.model.ended:contents_of_model"
 
     def __init_subclass__(cls, **more: Any) -> None:
         """Make the hash of the rules a part of the version, and check the arguments of steps."""
@@ -221,12 +222,12 @@ class Model(Traceable, Workload[C, P]):
             found[first] = replace(found[first], joined=joined)
         return found
 
-    def kernel_text(self, p: P, phase: str) -> str:
+    def kernel_text(self, p: P, phase: str) -> str | None:
         """Return the text of a translated phase, with the lines of the rules as comments."""
         unit = self.unit(p)
         if phase not in unit.kernels:
             refused = self.untranslated(p).get(phase)
-            return super().kernel_text(p, phase) if refused is None else f"// {refused}\n"
+            return None if refused is None else f"// {refused}\n"
         rows = unit.text_of([phase]).split("\n")
         return "\n".join(row for row in rows if not row.startswith("#line"))
 
@@ -301,12 +302,6 @@ class Model(Traceable, Workload[C, P]):
             return {}
         rows = np.array([[_number(one, path) for path in columns] for one in p._made])
         return {VALUE_TABLE: rows[p._points.of[p._points.stretch(tick)]]}
-
-    def contents(self, setup: Setup[C, P]) -> Contents | None:
-        """Return the contents of the file, without series after the end of a copy."""
-        from societies.model.ended import UntilTheEnd  # reading configurations needs no h5py
-
-        return UntilTheEnd(setup) if "ended" in setup.fields and SERIES in setup.fields else None
 
     def work_done(self, config: C, ticks: int) -> float:
         """Return the days of all societies."""

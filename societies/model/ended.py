@@ -10,10 +10,17 @@ import numpy as np
 from numpy.typing import NDArray
 
 from societies.output import ResultFile
-from societies.workload.declare.fields import State
-from societies.workload.declare.protocol import Block
+from societies.workload.declare.fields import SERIES, State
+from societies.workload.declare.protocol import Setup
 from societies.workload.running.contents import SeriesAndDetail
 from societies.workload.running.engines import ENDED
+from societies.workload.running.written import Block
+
+
+def contents_of_model(setup: Setup[Any, Any]) -> SeriesAndDetail:
+    """Return the contents of the file, without series after the end of a copy."""
+    ends = ENDED in setup.fields and SERIES in setup.fields
+    return UntilTheEnd(setup) if ends else SeriesAndDetail(setup)
 
 
 class UntilTheEnd(SeriesAndDetail):

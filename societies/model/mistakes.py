@@ -20,6 +20,7 @@ from societies.config.problems import suggestion
 from societies.errors import ConfigError, SocietiesError
 from societies.model.carried import NUMBER, PLACE, in_words, place_in
 from societies.translate.values import FIELDS
+from societies.words import plural
 from societies.workload import Events, Field, Series, Step, Workload
 from societies.workload.declare.config import EnsembleConfig
 from societies.workload.declare.fields import SERIES
@@ -73,7 +74,7 @@ def _of_class(model: Any) -> Iterator[tuple[Any, str]]:
             yield config, f"{said}: leave ge, le, gt and lt out"
         more = key.json_schema_extra
         if isinstance(more, dict) and more.get("kind") == VALUE and not _is_number(key):
-            said = f"the key '{name}' may differ between {model.copies_plural}, and is no number"
+            said = f"the key '{name}' may differ between {plural(model.copies)}, and is no number"
             yield config, f"{said}: write key(...) instead of value(...)"
     if issubclass(config, EnsembleConfig):
         tick, copy = config.TICK, config.FIRST_COPY.removeprefix("first_")

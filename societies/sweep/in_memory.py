@@ -13,7 +13,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from societies.output import Variable
 from societies.output.run_events import Columns
-from societies.workload.declare.protocol import Contents
+from societies.workload.running.written import Contents
 
 
 @dataclass(frozen=True)

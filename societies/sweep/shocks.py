@@ -73,7 +73,7 @@ def _interventions(data: Mapping[str, Any], config: Any, shock: Any, name: str) 
         return ConfigError(f"{name}: {text}")
 
     named = workload(config.workload)
-    clock, copies = named.clock, named.copies_plural
+    clock, copies = named.clock, plural(named.copies)
     if not isinstance(shock, Mapping):
         raise ConfigError(f"{name} {worded(shock)}: expected an intervention, {{{clock}: ...}}")
     when = shock.get(clock)

@@ -10,7 +10,7 @@ from societies.workload.declare.fields import Events, Field, Series, series_macr
 from societies.workload.declare.naming import parameters_of
 from societies.workload.declare.optional import Count, falls, rises
 from societies.workload.declare.phases import Launch, Phase, Scratch, Slices, Step, phase
-from societies.workload.declare.protocol import Block, Contents, Setup, Source, Workload
+from societies.workload.declare.protocol import Setup, Source, Workload
 from societies.workload.declare.view import (
     Button,
     Change,
@@ -24,6 +24,7 @@ from societies.workload.declare.view import (
     View,
     Wheel,
 )
+from societies.workload.running.written import Block, Contents
 
 __all__ = [
     "Block",

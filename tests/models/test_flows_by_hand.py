@@ -42,7 +42,8 @@ def results(monkeypatch):
             "money": [before[one] - after[one] for one in SECTORS],
         }
 
-    accounts = SimpleNamespace(flow="flow", balance="balance", unit="grains", rows=rows)
+    accounts = SimpleNamespace(flow="flow", balance="balance", unit="grains")
+    monkeypatch.setattr(module, "rows_of", lambda _, *of: rows(*of))
     workload = SimpleNamespace(accounts=accounts, clock="quarter", copies="economy")
     monkeypatch.setattr(module, "workload_of", lambda _: workload)
     monkeypatch.setattr(module, "_at_start", lambda _, one, number, __: MONEY[number])

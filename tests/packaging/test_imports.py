@@ -62,12 +62,11 @@ LONGER = {
     "societies/workload/running/engines.py",
     "societies/opencl/function.py",
     "societies/opencl/kernel.py",
-    # one command line, one format, one table, one protocol, one vocabulary
+    # one command line, one format, one table, one vocabulary
     "societies/cli.py",
     "societies/output/layout.py",
     "societies/study/statistics.py",
     "societies/workload/drawing/figure.py",
-    "societies/workload/declare/protocol.py",
     "reference_py/economy/state.py",
     # one language: of kernels, of their preprocessor, of CUDA
     "societies/localmem/divergence.py",

@@ -555,7 +555,7 @@ def test_the_text_of_kernels_is_that_of_one_phase_or_of_each_once():
 def test_the_text_of_a_phase_is_that_of_its_own_files_alone():
     config = societies.config_from_dict({"workload": "economy", "agents": 4, "resources": 3})
     setup = Setup(registry.workload("economy"), config)
-    text = setup.workload.kernel_text(setup.p, "extraction")
+    text = kernel_text(setup, "extraction")
     assert "__kernel void extraction(" in text and "__kernel void trading(" not in text
     assert "#include" in text  # of files that are not shown
 

@@ -16,7 +16,7 @@ from societies.workload.declare import config as daily
 from societies.workload.declare import naming, optional, protocol
 from societies.workload.declare.fields import Events, Field, Series
 from societies.workload.drawing import bands
-from societies.workload.running import varying
+from societies.workload.running import twins, varying
 from societies.workload.running.contents import SeriesAndDetail, SeriesInFile
 from societies.workload.running.file import named_limits
 from societies.workload.running.state import file_values, initial_values
@@ -281,7 +281,7 @@ def test_what_may_be_left_out_has_its_default():
     assert one.part(step, 1) == "walk (level 3)"
     one.part_is_phase = True
     assert one.part(step, 1) == "walk"
-    assert optional.Replaceable.replaceable(one) == {} and one.translated_phases(None) == ()
+    assert optional.InPython.replaceable(one) == {} and one.translated_phases(None) == ()
     assert one.timed_together(None) is False and one.device_rows(None, None) == []
     assert one.version_of(None) == "7" and one.python_of(None) == []
     assert one.translated_sha256(None) == ""
@@ -360,22 +360,22 @@ def test_functions_of_the_reference_have_the_names_of_the_phases(tmp_path, monke
     launch = SimpleNamespace
     two = SimpleNamespace(launches=(launch(file="a/walk.cl"), launch(file="b/last.cl")))
     phases = {"walk": SimpleNamespace(launches=()), "turn": two}
-    found = naming.twins_of("walks_by_hand", phases)
+    found = twins.twins_of("walks_by_hand", phases)
     assert [one.__module__ for one in found.values()] == [
         "walks_by_hand.walk",
         "walks_by_hand.last",
     ]
-    alone = naming.twins_of("walks_by_hand.walk", {"turn": two})
+    alone = twins.twins_of("walks_by_hand.walk", {"turn": two})
     assert alone["turn"].__module__ == "walks_by_hand.walk"
     for name, missing in (("rest", "walks_by_hand.rest"), ("fly", "walks_by_hand.last")):
         phase = SimpleNamespace(launches=()) if name == "rest" else two
         said = f"phase {name} has no twin: no function {name} in {missing}"
         with pytest.raises(NotImplementedError, match=said):
-            naming.twins_of("walks_by_hand", {name: phase})
+            twins.twins_of("walks_by_hand", {name: phase})
     with pytest.raises(NotImplementedError, match="no function walk in walks_of_nobody"):
-        naming.twins_of("walks_of_nobody", phases)
+        twins.twins_of("walks_of_nobody", phases)
     with pytest.raises(ModuleNotFoundError, match="nothing_of_this_name"):
-        naming.twins_of("walks_by_hand", {"broken": SimpleNamespace(launches=())})
+        twins.twins_of("walks_by_hand", {"broken": SimpleNamespace(launches=())})
     assert hasattr(reference_py.economy, "__path__")
 
 

@@ -13,6 +13,7 @@ from small import names, small
 import societies
 from societies.errors import DeviceError, DeviceFailed, Interrupted
 from societies.output import inspect
+from societies.words import plural
 from societies.workload.declare.config import recorded
 from societies.workload.running import blocks as core
 from societies.workload.running.engines import ReferenceEngine
@@ -182,7 +183,7 @@ def test_without_checkpoints_a_run_begins_again(name, never, straight, tmp_path)
 def test_a_device_that_fails(name, checkpoint, straight, tmp_path, monkeypatch):
     path, (expected, _) = tmp_path / "run.h5", straight(name)
     record = {"record": {**small(name).record.model_dump(), "checkpoint": checkpoint}}
-    clock, clocks = workload(name).clock, workload(name).clock_plural
+    clock, clocks = workload(name).clock, plural(workload(name).clock)
     original = ReferenceEngine.run_ticks
 
     def failing(engine, first, last):

@@ -10,8 +10,8 @@ from small import keys_of
 from societies.config.model import SHAPE, Section, key
 from societies.paths import data_directory
 from societies.workload import Phase, Workload, parameters_of, phase
-from societies.workload.declare.naming import twins_of
 from societies.workload.running.registry import workload, workloads
+from societies.workload.running.twins import twins_of
 from societies.workload.running.varying import field_of
 from societies.workload.values.keys import allowed_words
 

@@ -21,7 +21,8 @@ from societies.config.model import LARGEST_INTEGER
 from societies.errors import DeviceError, OutputError
 from societies.output import ResultFile
 from societies.workload import Step
-from societies.workload.declare.protocol import LeftOut, Setup, Workload
+from societies.workload.declare.protocol import Setup, Workload
+from societies.workload.running import devices
 from societies.workload.running import run as running
 from societies.workload.running.batches import Batches, OwnCopies, engine_of
 from societies.workload.running.engines import FINISH, ReferenceEngine, ended_at
@@ -29,6 +30,7 @@ from societies.workload.running.file import checkpoint_of, require_checkpoint
 from societies.workload.running.points import points_of, with_rows, with_table
 from societies.workload.running.tables import ValueTable
 from societies.workload.running.varying import unit_and_meaning
+from societies.workload.running.written import LeftOut
 
 FIRST = 4
 
@@ -431,16 +433,12 @@ def test_that_nothing_fits_is_said_before_that_there_is_no_room(tmp_path, monkey
             raise SocietiesError(f"{setup.device} {said}")
         return 1
 
-    class On(Setup):
-        def on(self, device):
-            return type(self)(self.workload, self.config, device)
-
+    monkeypatch.setattr(devices, "chosen_device", lambda name: (name, name, {}))
     monkeypatch.setattr(running, "devices_of", lambda setup, device: ["a", "b"])
-    monkeypatch.setattr(running, "chosen_device", lambda name: (name, name, {}))
     monkeypatch.setattr(running, "require_room", no_room)
     monkeypatch.setattr(running, "copies_that_fit", fit)
     with pytest.raises(SocietiesError, match="^a fits no device$" if said else "^no room$"):
-        societies.run(On(tallies.WORKLOAD, society()), out=tmp_path / "run.h5")
+        societies.run(Setup(tallies.WORKLOAD, society()), out=tmp_path / "run.h5")
 
 
 def test_a_workload_may_refuse_what_it_would_write_besides(tmp_path, monkeypatch):
@@ -462,6 +460,9 @@ def test_an_engine_of_some_copies_begins_with_the_first_of_them():
     ]
 
 
+A_DEVICE = object()
+
+
 def test_a_setup_is_that_of_the_device(monkeypatch):
     """A workload may choose values for a device; what was made of other values is made again."""
     setup = Setup(tallies.WORKLOAD, society())
@@ -470,13 +471,14 @@ def test_a_setup_is_that_of_the_device(monkeypatch):
     monkeypatch.setattr(
         tallies.Tallies, "fitted", lambda self, config, device: other if device else config
     )
-    assert "p" in setup.on(None).__dict__ and "p" not in setup.on("a").__dict__
-    assert setup.on("a").p is other
+    assert "p" in setup.on(None).__dict__ and "p" not in setup.on(A_DEVICE).__dict__
+    assert "p" in setup.on("reference").__dict__ and setup.on("reference").device is None
+    assert setup.on(A_DEVICE).p is other
     reported = []
     monkeypatch.setattr(tallies.Tallies, "computed_on", lambda self, *of: reported.append(of))
     assert setup.source is not None and reported == []
-    own = setup.on("a")
-    assert own.source is not None and reported == [(other, "a")]
+    own = setup.on(A_DEVICE)
+    assert own.source is not None and reported == [(other, A_DEVICE)]
     monkeypatch.setattr(tallies.Tallies, "fitted", lambda self, config, device: other)
     one, _, _ = engine_of(setup, "reference")
     assert one.parameters is other
@@ -615,9 +617,7 @@ def test_what_a_workload_does_not_declare_has_a_default():
     chosen, p = tallies.WORKLOAD, society(replicates=3)
     assert (chosen.ticks(p), chosen.count(p), chosen.first(p)) == (6, 3, FIRST)
     assert chosen.count(object()) == 1 and chosen.first(object()) == 0
-    assert (chosen.clock_plural, chosen.copies_plural, chosen.ticks_key) == (
-        *("days", "societies", "days"),
-    )
+    assert chosen.ticks_key == "days"
     assert chosen.lengths(p) == {"cell": 2, "series": 2}
     series = chosen.arrays(p)["series"]
     assert (series.logged, series.checkpointed, series.dims) == (True, False, ("series",))
@@ -634,7 +634,11 @@ def test_what_a_workload_does_not_declare_has_a_default():
         and chosen.headlines() == ()
         and chosen.programs(p) == ()
     )
-    assert Bare().contents(p) is None and Bare().limits(p, 1) == {} and Bare().counts(p) == {}
+    assert (
+        Bare().kernel_text(p, "grow") is None
+        and Bare().limits(p, 1) == {}
+        and Bare().counts(p) == {}
+    )
     step = next(iter(chosen.schedule(p, 1, {})))
     assert chosen.part(step, 1) == "grow"
     with pytest.raises(NotImplementedError, match="workload bare does not define phases"):

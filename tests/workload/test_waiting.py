@@ -16,11 +16,11 @@ from societies.background import in_background
 from societies.errors import DeviceError
 from societies.output.checkpoints import NotArrived
 from societies.workload.declare.fields import SERIES, Field
-from societies.workload.declare.protocol import Block
 from societies.workload.running import waiting
 from societies.workload.running.seen import SeenState
 from societies.workload.running.state import state_hash
 from societies.workload.running.waiting import Waiting
+from societies.workload.running.written import Block
 
 COPIES = 3
 

@@ -28,8 +28,9 @@ from societies.economy.explain.replay import (
 )
 from societies.output import Column, Coordinate, EventTable, ResultFile, Variable
 from societies.workload.declare.fields import State
-from societies.workload.declare.protocol import LeftOut, Setup
+from societies.workload.declare.protocol import Setup
 from societies.workload.running.interrupts import Interruption
+from societies.workload.running.written import LeftOut
 
 PAYMENT = "payment"
 LABOUR = "labour"

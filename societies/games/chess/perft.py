@@ -93,16 +93,12 @@ class ChessPerft(Workload[ChessPerftConfig, PerftParameters]):
     summary = "sequences of legal moves of chess counted (perft), to one depth after the other"
     config = ChessPerftConfig
     clock, copies, work = "depth", "game", "node"
+    ticks_key = "depth"
     counted_by, timed = "nodes", True
     step_arguments = ("level", "parents", "children", "skip", "most", "plies")
     numpy, twins, items = True, "reference_py.games.chess", PART
     part_is_phase = True
     report_class = "societies.games.chess.perft_report:PerftReport"
-
-    @property
-    def ticks_key(self) -> str:
-        """The key that says how deep the last count goes."""
-        return "depth"
 
     def count(self, config: ChessPerftConfig) -> int:
         """Return the number of games: that of the positions, unless ``replicates`` is given."""

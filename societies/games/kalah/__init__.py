@@ -24,14 +24,10 @@ class Kalah(search.LevelSearch[KalahConfig, Parameters]):
     summary = "minimax of Kalah: the whole tree of a board, to one depth after the other"
     config = KalahConfig
     clock, copies, work = "depth", "game", "node"
+    ticks_key = "depth"
     counted_by, timed = "nodes", True
     step_arguments = search.STEP_ARGUMENTS
     figure = staticmethod(figure.figure)
-
-    @property
-    def ticks_key(self) -> str:
-        """The key that gives the depth of the last search."""
-        return "depth"
 
     def count(self, config: KalahConfig) -> int:
         """Return the number of games: that of the boards, unless ``replicates`` is given."""

@@ -14,10 +14,11 @@ import numpy as np
 from societies.output import Coordinate, EventTable, ResultFile, open_results
 from societies.output.tables import Column
 from societies.words import counted
-from societies.workload.declare.protocol import Block, Setup
+from societies.workload.declare.protocol import Setup
 from societies.workload.running.contents import SeriesAndDetail
 from societies.workload.running.measured import MEASURED, MEASURED_TABLE
 from societies.workload.running.report import RunReport
+from societies.workload.running.written import Block
 
 SUPERSTEPS = "supersteps"
 ROOM = 1024

@@ -99,7 +99,7 @@ class SearchWorkload(Workload[C, P]):
 
     clock, copies, work = "superstep", "game", "node"
     counted_by, timed, open_ended = "nodes_taken", True, True
-    numpy = True
+    numpy, items = True, 256
     contents_class = "societies.games.ngtsg.results:SearchContents"
     report_class = "societies.games.ngtsg.results:SearchReport"
     rules: ClassVar[GameFunctions]
@@ -357,10 +357,6 @@ class SearchWorkload(Workload[C, P]):
             **own,
             **({"first_depth": deepening.first_depth} if p.deepening else {}),
         }
-
-    def work_items(self, p: P, copies: int, device: Any) -> int:
-        """Return the number of work-items of a workgroup that scans a level."""
-        return 256
 
     def limits(self, p: P, tick: int) -> Mapping[str, ArrayLike]:
         """Return the upper limits of nodes, rounds and depth."""

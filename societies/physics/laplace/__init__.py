@@ -33,7 +33,6 @@ from societies.workload.declare.view import shown_by
 
 if TYPE_CHECKING:
     from societies.opencl import Device
-    from societies.workload.running.report import RunReport
 
 FOLDER = "physics/laplace"
 PHASES = ("sweep", "black", "deep", "change", "advance", "totals")
@@ -74,6 +73,7 @@ class Laplace(Workload[LaplaceConfig, Parameters]):
     numpy, numbered, twins = True, True, "reference_py.physics.laplace"
     step_arguments = ("steps",)
     figure = staticmethod(figure.figure)
+    report_class = "societies.physics.laplace.report:plate_report"
     view = shown_by("societies.physics.laplace.view:PlateView")
 
     def ticks(self, config: LaplaceConfig) -> int:
@@ -222,14 +222,6 @@ class Laplace(Workload[LaplaceConfig, Parameters]):
         if change < rounding:
             return f"{said}; in {config.precision} precision the solution stays up to {away} away"
         return f"{said}; the solution is about {away} away"
-
-    def report(self, config: LaplaceConfig, **facts: Any) -> RunReport:
-        """Return the report of a run, without a change if the change of no step was computed."""
-        from societies.physics.laplace.report import PlateReport, step_of_change
-
-        if not step_of_change(config, facts["first_tick"], facts["last_tick"]):
-            facts["final"] = {}
-        return PlateReport(self, config, **facts)
 
 
 @cache

@@ -19,6 +19,13 @@ def step_of_change(config: Any, first: int, last: int) -> int:
     )
 
 
+def plate_report(workload: Any, config: Any, **facts: Any) -> RunReport:
+    """Return the report of a run, without a change if the change of no step was computed."""
+    if not step_of_change(config, facts["first_tick"], facts["last_tick"]):
+        facts["final"] = {}
+    return PlateReport(workload, config, **facts)
+
+
 class PlateReport(RunReport):
     """The report of a run; a change of an earlier step than the last is labelled with its step."""
 

@@ -9,10 +9,11 @@ from numpy.typing import NDArray
 
 from societies.output import ResultFile, Variable, open_results
 from societies.workload.declare.fields import Field
-from societies.workload.declare.protocol import Block, Setup
+from societies.workload.declare.protocol import Setup
 from societies.workload.running.contents import SeriesAndDetail
 from societies.workload.running.measured import DIFFERS
 from societies.workload.running.report import RunReport
+from societies.workload.running.written import Block
 
 RATE = "gflops"
 """Variable of the file with the rate of each repeat (attributes are written before the run)."""

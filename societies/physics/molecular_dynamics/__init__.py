@@ -24,8 +24,7 @@ from societies.workload.declare.fields import Series, series_macros
 from societies.workload.declare.view import shown_by
 
 if TYPE_CHECKING:
-    from societies.workload.declare.protocol import Block
-    from societies.workload.running.report import RunReport
+    from societies.workload.running.written import Block
 
 FOLDER = "physics/molecular_dynamics"
 PART = 128
@@ -56,6 +55,7 @@ class MolecularDynamics(Workload[MolecularDynamicsConfig, Parameters]):
     step_arguments = ("energies",)
     export: ClassVar[Mapping[str, Callable[..., object]]] = {"xyz": xyz}
     figure = staticmethod(figure.figure)
+    report_class = "societies.physics.molecular_dynamics.results:atoms_report"
     contents_class = "societies.physics.molecular_dynamics.results:AtomsInFile"
     view = shown_by("societies.physics.molecular_dynamics.view:AtomsView")
 
@@ -214,14 +214,6 @@ class MolecularDynamics(Workload[MolecularDynamicsConfig, Parameters]):
     def work_done(self, config: MolecularDynamicsConfig, ticks: int) -> float:
         """Return atoms times steps."""
         return float(config.number_of_atoms * ticks * self.count(config))
-
-    def report(self, config: MolecularDynamicsConfig, **facts: Any) -> RunReport:
-        """Return the report of a run; without steps it also has energies per atom."""
-        from societies.physics.molecular_dynamics.results import AtomsReport, of_the_end
-
-        if facts["last_tick"] % config.record.series:  # the last series belong to an earlier step
-            facts["final"] = of_the_end(facts["path"], config.number_of_atoms)
-        return AtomsReport(self, config, **facts)
 
     def check(self, block: Block, p: Parameters) -> None:
         """Raise an error if a pair of atoms is too close, or an atom has moved too far."""

@@ -11,7 +11,7 @@ from typing import Any
 
 from societies.errors import ConfigError
 from societies.opencl import Device
-from societies.words import counted
+from societies.words import counted, plural
 from societies.workload.declare.protocol import Setup, Workload
 from societies.workload.running.batches import copies_that_fit, engine_of
 from societies.workload.running.devices import chosen_device
@@ -88,7 +88,7 @@ def bench(
         If not even one copy fits the device, or the device fails.
     """
     setup = setup_of(config, called="bench")
-    ticks = ticks_of(setup.workload.clock_plural, ticks, clock)
+    ticks = ticks_of(plural(setup.workload.clock), ticks, clock)
     return allowing(allow_programs, _bench(setup, device, copies, ticks, repeats))
 
 
@@ -142,7 +142,7 @@ def _wanted(setup: Setup[Any, Any], ticks: int | None) -> int:
     wanted = min(most, LOG_TICKS) if ticks is None else ticks
     if not 1 <= wanted <= most:
         raise ConfigError(
-            f"bench: {wanted} {setup.workload.clock_plural} are requested; the configuration has "
+            f"bench: {wanted} {plural(setup.workload.clock)} are requested; the configuration has "
             f"1 to {most}"
         )
     return wanted
@@ -225,7 +225,7 @@ def bench_phases(
         If the configuration has no ticks or fewer than requested.
     """
     setup = setup_of(config, called="bench")
-    wanted = _wanted(setup, ticks_of(setup.workload.clock_plural, ticks, clock))
+    wanted = _wanted(setup, ticks_of(plural(setup.workload.clock), ticks, clock))
     if copies is not None and "replicates" in type(setup.config).model_fields:
         setup = Setup(setup.workload, setup.config.model_copy(update={"replicates": copies}))
     engine, _, facts = engine_of(setup, device, profiling=True)

@@ -10,6 +10,7 @@ from typing import Any
 from societies.config import to_yaml
 from societies.errors import ConfigError, option
 from societies.opencl import Device
+from societies.words import plural
 from societies.workload.checking.capture_folder import capture_launches, prepare
 from societies.workload.declare.phases import Step
 from societies.workload.declare.protocol import Setup
@@ -81,7 +82,7 @@ def capture(
         tick = last if at_the_end else next(_ticks_with(setup, phase), 1)
     if not 0 <= tick <= last:
         raise ConfigError(
-            f"{option('tick', tick)}: the configuration has the {workload.clock_plural} 0 to {last}"
+            f"{option('tick', tick)}: the configuration has the {plural(clock)} 0 to {last}"
         )
     shown_tick = "end" if at_the_end else f"{clock}-{tick}"
     folder, chosen, shown = prepare(f"{name}-{shown_tick}", on or device, out, overwrite=overwrite)
@@ -164,7 +165,7 @@ def _absent(
     available = ", ".join(same or dict.fromkeys(step.phase for step in steps))
     others = sorted(islice(_ticks_with(setup, phase), 3))
     if others:
-        ticks = workload.clock if len(others) == 1 else workload.clock_plural
+        ticks = workload.clock if len(others) == 1 else plural(workload.clock)
         hint = f"it comes in {ticks} {', '.join(map(str, others))}"
     elif any(_is(step, phase) for step in workload.finish(setup.p)):
         hint = f"it comes after the last {workload.clock}: leave out {option('tick')}"

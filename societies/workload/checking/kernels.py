@@ -6,6 +6,8 @@ from typing import Any
 
 from societies.config.problems import suggestion
 from societies.errors import ConfigError
+from societies.kerneltext.source import amalgamate
+from societies.workload.declare.phases import kernel_files
 from societies.workload.declare.protocol import Setup
 
 
@@ -22,5 +24,14 @@ def kernel_text(setup: Setup[Any, Any], phase: str | None) -> str:
         near = suggestion(phase, phases)
         raise ConfigError(f"no phase '{phase}'{near} (known: {', '.join(phases)})")
     names = list(phases) if phase is None else [phase]
-    texts = dict.fromkeys(setup.workload.kernel_text(setup.p, name) for name in names)
+    texts = dict.fromkeys(_text(setup, name) for name in names)
     return "\n".join(text for text in texts if text)
+
+
+def _text(setup: Setup[Any, Any], name: str) -> str:
+    """Return the text of the kernels of a phase, without files that they include."""
+    text = setup.workload.kernel_text(setup.p, name)
+    if text is None:
+        files = kernel_files({name: setup.phases[name]})
+        text = "\n".join(amalgamate([file]).own_text(file) for file in files)
+    return text

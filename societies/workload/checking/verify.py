@@ -94,7 +94,7 @@ def verify(
     """
     setup = setup_of(config, table, called="verify")
     workload, word = setup.workload, setup.workload.clock
-    ticks = ticks_of(workload.clock_plural, ticks, clock)
+    ticks = ticks_of(plural(workload.clock), ticks, clock)
     began = time.perf_counter()
     if why := workload.not_repeatable(setup.config):
         raise ConfigError(f"verify: a run of this cannot be repeated: {why}")

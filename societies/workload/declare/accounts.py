@@ -2,11 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from typing import NamedTuple
-
-Row = tuple[str, Sequence[int]]
-"""A name, and for every sector the amount that it gets, negative if it pays."""
 
 
 class Payment(NamedTuple):
@@ -45,34 +42,3 @@ class Accounts(NamedTuple):
     unit: str
     flow: str = "flow"
     balance: str = "balance"
-
-    def rows(
-        self, paid: Mapping[str, int], before: Mapping[str, int], after: Mapping[str, int]
-    ) -> list[Row]:
-        """Return the rows of the table of flows: payments, then changes of what is owed.
-
-        Every row adds up to 0; every column does if the payments explain the changes of balances.
-
-        Parameters
-        ----------
-        paid : payments by name
-        before, after : money of every sector at the beginning and at the end
-        """
-        sectors = list(after)
-
-        def moved(**amounts: int) -> list[int]:
-            return [amounts.get(sector, 0) for sector in sectors]
-
-        found: list[Row] = []
-        for name, parts, payer, payee in self.payments:
-            amount = sum(paid[part] for part in parts)
-            found.append((name, moved(**{payer: -amount, payee: amount})))
-        change = {sector: after[sector] - before[sector] for sector in sectors}
-        deposits = {sector: -change[sector] for sector in self.deposits}
-        deposits[self.bank] = -sum(deposits.values())
-        reserves = {self.bank: change[self.outside], self.outside: -change[self.outside]}
-        return [
-            *found,
-            ("change of deposits", moved(**deposits)),
-            ("change of reserves", moved(**reserves)),
-        ]

@@ -257,22 +257,12 @@ class EnsembleConfig(Seeded, WorkloadConfig):
 
     def warnings(self) -> Iterator[Conflict]:
         """Yield what is never recorded or reached, idle values, and interventions that overlap."""
-        from societies.workload.running.points import idle_changes, overlaps, unused_values
+        from societies.workload.running import points
 
-        yield from overlaps(self)
-        yield from unused_values(self)
-        yield from idle_changes(self)
-        ticks = plural(self.TICK)
-        last, detail = getattr(self, ticks), recorded(self, "detail", 0)
-        if detail > last:
-            yield Conflict(
-                ("record", "detail"),
-                f"{detail} {ticks} are more than the run has ({last}): none of this is recorded",
-            )
-        for i, tick in enumerate(recorded(self, "keep", ())):
-            if tick > last:
-                late = f"{self.TICK} {tick} is after the last {self.TICK}, {last}"
-                yield Conflict(("record", "keep", i), f"{late}: its state is not stored")
+        yield from points.overlaps(self)
+        yield from points.unused_values(self)
+        yield from points.idle_changes(self)
+        yield from points.never_recorded(self, self.TICK)
 
 
 class DailyConfig(EnsembleConfig):

@@ -109,11 +109,32 @@ class Skipping(Generic[P]):
         return False
 
 
-class Replaceable(Generic[C]):
-    """Rules that functions of a user may replace."""
+class OnDevice(Generic[C, P]):
+    """What depends on the device, although the results do not."""
+
+    def fitted(self, config: C, device: Device | None) -> C:
+        """Return the configuration with the values that depend on the device (None: the reference).
+
+        Only lengths of arrays that are neither checkpointed nor compared may depend on the device's
+        memory, so that the results are the same on every device.
+        """
+        return config
+
+    def computed_on(self, p: P, device: Device) -> None:
+        """Receive the device on which a run is computed; called before `source`.
+
+        The arguments of `source` may be computed on it, with the same bits. Default: nothing.
+        """
+
+
+class InPython(Generic[C, P]):
+    """Rules that functions of a user may replace, and phases in Python that are translated."""
 
     name: ClassVar[str]
     version: ClassVar[str]
+
+    def require_class(self) -> None:
+        """Raise ConfigError if the class has an impossible declaration; called at its import."""
 
     def replaceable(self) -> Mapping[str, Rule]:
         """Return the rules that may be replaced, by name; the section ``rules`` has their keys."""
@@ -131,12 +152,20 @@ class Replaceable(Generic[C]):
         lines = [f"model {self.name}: {model}, whose Python is carried out"] if model else []
         return lines + self.plugged(config).described()
 
-    def translated_phases(self, p: Any) -> Sequence[str]:
+    def translated_phases(self, p: P) -> Sequence[str]:
         """Return the phases whose kernels are translated from Python."""
         return ()
 
-    def untranslated(self, p: Any) -> Mapping[str, Exception]:
+    def untranslated(self, p: P) -> Mapping[str, Exception]:
         """Return the phases that plain Python carries out, each with the reason."""
+        return {}
+
+    def kernel_text(self, p: P, phase: str) -> str | None:
+        """Return the translated text of a phase for people; None: that of its kernel files."""
+        return None
+
+    def origin(self, config: C) -> Mapping[str, str]:
+        """Return further attributes of the file about the origin of its results."""
         return {}
 
     def translated_sha256(self, config: C) -> str:

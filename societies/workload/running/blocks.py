@@ -15,7 +15,7 @@ from societies.output import ResultFile
 from societies.signals import Stopped
 from societies.workload.declare.config import recorded, retained_ticks
 from societies.workload.declare.fields import State
-from societies.workload.declare.protocol import Block, Contents, LeftOut, Setup
+from societies.workload.declare.protocol import Setup
 from societies.workload.running.appended import require_events
 from societies.workload.running.engines import (
     BLOCK_SECONDS,
@@ -30,6 +30,7 @@ from societies.workload.running.saving import Due, Saving
 from societies.workload.running.seen import SeenState
 from societies.workload.running.state import checkpointed
 from societies.workload.running.waiting import Waiting
+from societies.workload.running.written import Block, Contents, LeftOut
 
 COMMIT_SECONDS = 1.0
 """Least time between commits: shorter blocks wait, and are written and committed together.

@@ -22,18 +22,20 @@ from societies.output.layout import Layout
 from societies.words import plural
 from societies.workload.declare.config import recorded
 from societies.workload.declare.fields import SERIES, Field, State
-from societies.workload.declare.protocol import Block, Contents, Setup
+from societies.workload.declare.naming import object_named
+from societies.workload.declare.protocol import Setup
 from societies.workload.running.measured import MEASURED
 from societies.workload.running.state import file_values
 from societies.workload.running.varying import coordinates
+from societies.workload.running.written import Block, Contents
 
 ROOM = 4096
 """Initial capacity of a table of events, in rows; a full one grows."""
 
 
 def contents_of(setup: Setup[Any, Any]) -> Contents:
-    """Return the contents of a configuration's file: the workload's own or the default ones."""
-    return setup.workload.contents(setup) or SeriesAndDetail(setup)
+    """Return the contents of a configuration's file."""
+    return object_named(setup.workload.contents_class)(setup)  # type: ignore[no-any-return]
 
 
 def lacking(stored: ResultFile | Layout, contents: Contents) -> list[str]:

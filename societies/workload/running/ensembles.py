@@ -19,6 +19,7 @@ from societies.config.columns import key_shown
 from societies.config.problems import Path, dotted, quoted, suggestion
 from societies.errors import ConfigError
 from societies.lazily import np
+from societies.words import plural
 from societies.workload.running.series_files import series_of
 from societies.workload.running.tables import ValueTable
 from societies.workload.running.varying import NotVarying, changed, copied, varying
@@ -210,7 +211,7 @@ def _concerned(
     chosen: Any, config: Any, numbers: NDArray[Any]
 ) -> tuple[list[Any], NDArray[np.bool_]]:
     """Return the interventions that set values, by tick, and which copies each concerns."""
-    tick, some = attrgetter(chosen.clock), attrgetter(chosen.copies_plural)
+    tick, some = attrgetter(chosen.clock), attrgetter(plural(chosen.copies))
     found = []
     for place, one in enumerate(getattr(config, "interventions", ())):
         copies = np.isin(numbers, some(one)) if some(one) else numbers >= 0

@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from societies.errors import ConfigError, OutputError, option
+from societies.words import plural
 from societies.workload.declare.fields import State
 from societies.workload.declare.protocol import Setup
 
@@ -83,9 +84,9 @@ def with_fan(config: Any, tick: int, futures: int) -> Any:
         what = "is a fan already" if config.table is None else "has a table of parameters"
         raise ConfigError(f"{own}: the configuration {what}; take one that is not")
     named = workload(config.workload)
-    if any(getattr(one, named.copies_plural, None) for one in config.interventions):
+    if any(getattr(one, plural(named.copies), None) for one in config.interventions):
         raise ConfigError(
-            f"{own}: an intervention is for some {named.copies_plural} alone, whose numbers are "
+            f"{own}: an intervention is for some {plural(named.copies)} alone, whose numbers are "
             "others in a fan"
         )
     data, first = config.model_dump(mode="json"), f"first_{named.copies}"

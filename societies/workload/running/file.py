@@ -20,9 +20,10 @@ from societies.output.trust import opened
 from societies.words import plural
 from societies.workload.declare.config import recorded, retained_ticks
 from societies.workload.declare.fields import Field
-from societies.workload.declare.protocol import Contents, Setup
+from societies.workload.declare.protocol import Setup
 from societies.workload.running.engines import ENDED, ended_at
 from societies.workload.running.provenance import origin, require_origin
+from societies.workload.running.written import Contents
 
 
 def parts(setup: Setup[Any, Any], contents: Contents) -> dict[str, Any]:
@@ -93,7 +94,7 @@ def require_checkpoint(
     require_state(path, when, state, expected, limits, workload.copies)
     ended = ended_at(state)
     if ended not in (None, tick):  # the run would have ended then, with a checkpoint of that tick
-        raise refusal(path, when, f"all {workload.copies_plural} have ended by {ended}")
+        raise refusal(path, when, f"all {plural(workload.copies)} have ended by {ended}")
 
 
 def checkpoint_of(

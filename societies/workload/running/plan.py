@@ -112,7 +112,7 @@ def _plan(asked: Request, device: str | Device) -> Plan:
     own, ticks = workload.plan_rows(config, p), (plural(clock), str(setup.ticks))
     named = [("program", line) for line in program_lines(workload.programs(p))]
     rows = [
-        (workload.copies_plural, numbers(setup.first, count)),
+        (plural(workload.copies), numbers(setup.first, count)),
         *own,
         *named,
         *([] if ticks[0] in dict(own) else [ticks]),
@@ -126,7 +126,7 @@ def _plan(asked: Request, device: str | Device) -> Plan:
     if chosen is None and batch:
         size = batch_size(count, count, batch)
     on_each = f" on each of the {len(devices)} devices" if devices[1:] else ""
-    rows.append((f"{workload.copies_plural} at once", f"{_batches(most, size, room)}{on_each}"))
+    rows.append((f"{plural(workload.copies)} at once", f"{_batches(most, size, room)}{on_each}"))
     if chosen:
         rows += [
             *workload.device_rows(config, chosen),
@@ -152,7 +152,7 @@ def _plan(asked: Request, device: str | Device) -> Plan:
         size * largest,
         path,
         lambda: require_room(setup, contents, path, overwrite=True),
-        workload.copies_plural,
+        plural(workload.copies),
     )
     if room is not None and room.lack():
         lacking = (room.lack(),)

@@ -13,7 +13,7 @@ from societies.config.model import Conflict, accepts
 from societies.config.problems import Path, plain_words
 from societies.errors import ConfigError, override
 from societies.lazily import np
-from societies.words import counted
+from societies.words import counted, plural
 from societies.workload.running import ensembles as points
 from societies.workload.running.ensembles import Points
 from societies.workload.running.registry import workload
@@ -89,7 +89,7 @@ def overlaps(config: Any) -> Iterator[Conflict]:
     if not entries:
         return
     chosen = workload(config.workload)
-    clock, copies = chosen.clock, chosen.copies_plural
+    clock, copies = chosen.clock, plural(chosen.copies)
     entries.sort(key=lambda entry: getattr(entry[1], clock))
     for (i, one), (j, other) in combinations(entries, 2):
         ends = [points.until_of(a) for a in (one, other)]
@@ -154,6 +154,22 @@ def idle_changes(config: Any) -> Iterator[Conflict]:
                 yield Conflict(("interventions", i, "set", name), f"has no effect {why}")
 
 
+def never_recorded(config: Any, clock: str) -> Iterator[Conflict]:
+    """Yield ticks of the section ``record`` that come after the end of the run."""
+    last, record = getattr(config, plural(clock)), getattr(config, "record", None)
+    detail = getattr(record, "detail", 0)
+    if detail > last:
+        yield Conflict(
+            ("record", "detail"),
+            f"{detail} {plural(clock)} are more than the run has ({last}): "
+            "none of this is recorded",
+        )
+    for i, tick in enumerate(getattr(record, "keep", ())):
+        if tick > last:
+            late = f"{clock} {tick} is after the last {clock}, {last}"
+            yield Conflict(("record", "keep", i), f"{late}: its state is not stored")
+
+
 def intervention_conflicts(config: Any) -> Iterator[Conflict]:
     """Yield the conflicts of interventions: wrong ticks, copies, keys or values.
 
@@ -162,7 +178,7 @@ def intervention_conflicts(config: Any) -> Iterator[Conflict]:
     if not config.interventions:
         return
     base, wrong, chosen = points.plain_data(config), False, workload(config.workload)
-    clock, copy, copies = chosen.clock, chosen.copies, chosen.copies_plural
+    clock, copy, copies = chosen.clock, chosen.copies, plural(chosen.copies)
     first, ticks = chosen.first(config), chosen.ticks(config)
     last = first + chosen.count(config) - 1
     for i, one in enumerate(config.interventions):

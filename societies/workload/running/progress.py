@@ -9,6 +9,7 @@ from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
 from societies.terminal import open_console
+from societies.words import plural
 from societies.workload.declare.protocol import Setup
 from societies.workload.running.request import Config, setup_of
 
@@ -76,8 +77,8 @@ def _bar(console: Console) -> Progress:
 def _advance(bar: Progress, setup: Setup[Any, Any], device: object) -> Advance:
     """Return the function that moves the bar; until its second call it shows why one waits."""
     shown, copies = setup.workload, setup.copies
-    clock, clocks = shown.clock, shown.clock_plural
-    ensemble = "" if copies == 1 else f", {copies} {shown.copies_plural}"
+    clock, clocks = shown.clock, plural(shown.clock)
+    ensemble = "" if copies == 1 else f", {copies} {plural(shown.copies)}"
     first = f"the first {clock}" if device == "reference" else "building kernels"
     task = bar.add_task(first, total=None, rate="")
     calls, begun = 0, False

@@ -55,7 +55,7 @@ class RunReport:
 
     def __getattr__(self, name: str) -> int:
         if not name.startswith("_"):
-            clock, copies = self.workload.clock, self.workload.copies_plural
+            clock, copies = self.workload.clock, plural(self.workload.copies)
             words = {
                 f"first_{clock}": "first_tick",
                 plural(clock): "last_tick",
@@ -140,4 +140,4 @@ class RunReport:
     @property
     def means_over(self) -> str:
         """The copies over which the closing table has means; empty if there is only one."""
-        return "" if self.copies == 1 else f"{self.copies} {self.workload.copies_plural}"
+        return "" if self.copies == 1 else f"{self.copies} {plural(self.workload.copies)}"

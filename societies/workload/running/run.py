@@ -16,12 +16,12 @@ from societies.errors import ConfigError, DeviceError, OutputError, SocietiesWar
 from societies.opencl import Device
 from societies.output import open_results
 from societies.workload.declare.fields import SERIES
-from societies.workload.declare.protocol import Contents, Setup
+from societies.workload.declare.naming import object_named
+from societies.workload.declare.protocol import Setup
 from societies.workload.running.batches import copies_that_fit, engine_of
 from societies.workload.running.blocks import Simulation
 from societies.workload.running.branch import Parent, copy_history, parent_of, require_other
 from societies.workload.running.contents import contents_of
-from societies.workload.running.devices import chosen_device
 from societies.workload.running.engines import Engine
 from societies.workload.running.file import create, require_checkpoint, require_room
 from societies.workload.running.interrupts import device_failures, interrupted, interrupts
@@ -38,6 +38,7 @@ from societies.workload.running.request import (
 )
 from societies.workload.running.several import Several, devices_of
 from societies.workload.running.state import state_hash
+from societies.workload.running.written import Contents
 
 QUANTITY = "quantity"
 """Dimension along which `Tick.dataset` has the series."""
@@ -173,9 +174,7 @@ def _run(
             try:
                 require_room(setup, contents, path, overwrite=overwrite)
             except OutputError:
-                copies_that_fit(
-                    setup.on(chosen_device(devices[0])[0])
-                )  # report first that nothing fits
+                copies_that_fit(setup.on(devices[0]))  # report first that nothing fits
                 raise
             workload.require_outputs(config, path)
         first = start[0] + 1 if start else 1
@@ -226,7 +225,8 @@ def _run(
             if file and not resume and not isinstance(error, DeviceError | OutputError):
                 file.remove_if_empty()
             raise
-    return workload.report(
+    made: RunReport = object_named(workload.report_class)(
+        workload,
         config,
         path=path,
         first_tick=first,
@@ -239,6 +239,7 @@ def _run(
         state_sha256=digest,
         profile=measured,
     )
+    return made
 
 
 def _recorded(contents: Contents, path: Path, tick: int) -> dict[str, float]:

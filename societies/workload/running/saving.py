@@ -12,10 +12,10 @@ from numpy.typing import NDArray
 from societies.output import ResultFile
 from societies.output.checkpoints import ROTATING, Sums
 from societies.workload.declare.fields import State
-from societies.workload.declare.protocol import Contents
 from societies.workload.running.engines import ENDED, Engine
 from societies.workload.running.seen import Read, SeenState
 from societies.workload.running.state import checkpointed
+from societies.workload.running.written import Contents
 
 SAVE_SECONDS = 5.0
 """Least time between checkpoints if their interval is ``auto``: more would cost more time than the

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from societies.workload.declare.fields import SERIES
-from societies.workload.declare.protocol import Block
+from societies.workload.running.written import Block
 
 ROOM_BYTES = 3 << 26
 """Bytes of logs for which memory is allocated first; it is enlarged when it is full."""

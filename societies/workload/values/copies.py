@@ -7,19 +7,21 @@ needs no new kernels. The columns are the keys that a configuration declares wit
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import is_dataclass
 from functools import cached_property
 from inspect import getattr_static
 from types import FunctionType, MethodType
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, ClassVar, Generic, TypeVar
 
 from societies.config.model import VALUE, Section
 from societies.lazily import np
-from societies.workload.values.keys import Number, Row
+from societies.workload.values.keys import VALUE_TABLE, Number, Row, table_lookups, table_row
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
+
+P = TypeVar("P")
 
 
 def value_names(model: type[Section]) -> Iterator[str]:
@@ -39,6 +41,53 @@ def values_of(p: Any, names: Sequence[str]) -> dict[str, Number | Row]:
         name: tuple(np.asarray(one, np.float64).tolist()) if np.ndim(one) else one
         for name, one in found.items()
     }
+
+
+class OfCopies(Generic[P]):
+    """What a workload declares of copies whose parameters differ; the defaults follow from keys."""
+
+    config: ClassVar[type[Any]]
+    copies: ClassVar[str]
+    derived: ClassVar[tuple[str, ...]] = ()
+    """Numbers among the parameters that depend on keys declared as values. Kernels read them, too,
+    by ``P(name)``."""
+
+    def values(self) -> tuple[str, ...]:
+        """Return the parameters that may differ between copies, in the order of their table."""
+        return (*value_names(self.config), *self.derived)
+
+    def lookups(self, p: P) -> str:
+        """Return the header with which kernels read ``P(name)`` from ``value_table``.
+
+        A variable named after a copy (``society``) must hold the index of the copy.
+        """
+        one = values_of(parameters_of_copy(p, 0, 0), self.values())
+        return "\n".join([*table_lookups(one, self.copies), ""])
+
+    def parameters_of_copy(self, p: P, place: int, tick: int) -> P:
+        """Return the parameters of the copy with index ``place`` in a tick, for the reference."""
+        return parameters_of_copy(p, place, tick)  # type: ignore[no-any-return]
+
+    def parameters_of_copies(self, p: P, tick: int) -> Mapping[str, NDArray[Any]]:
+        """Return, for a tick, the kernel arguments that have an entry per copy: (copy, ...).
+
+        Default: the table of values, from which kernels read ``P(name)``.
+        """
+        names = self.values()
+        if not names:
+            return {}
+        return {VALUE_TABLE: rows_of(p, lambda one: table_row(values_of(one, names)), tick)}
+
+    def changes(self, p: P) -> Sequence[int]:
+        """Return the ticks after which parameters of copies change, ascending."""
+        return changes_of(p)
+
+    def settled(self, p: P) -> Mapping[str, tuple[int, ...]]:
+        """Return arrays in which the first steps decide what a later removal does, and where.
+
+        In these arrays copies with the same number may differ before their removals do.
+        """
+        return {}
 
 
 class Copies:

@@ -16,6 +16,7 @@ import traceback
 import warnings
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, nullcontext, suppress
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, NoReturn, TextIO
 
@@ -98,6 +99,19 @@ WIDE = 160
 FEWER = "run less at once (--replicates); --dry-run tells how much each run needs"
 
 
+@dataclass
+class Invocation:
+    """The words of a command line, and whether ``--debug`` is one of its options."""
+
+    words: Sequence[str]
+    debug: bool = False
+
+
+def _show_tracebacks(context: typer.Context, wanted: bool) -> None:
+    if wanted and context.obj:
+        context.obj.debug = True
+
+
 def _print_version(wanted: bool) -> None:
     if wanted:
         from societies.version import package_version
@@ -115,7 +129,13 @@ def societies(
         ),
     ] = False,
     debug: Annotated[
-        bool, typer.Option("--debug", expose_value=False, help="Show the traceback of an error.")
+        bool,
+        typer.Option(
+            "--debug",
+            callback=_show_tracebacks,
+            expose_value=False,
+            help="Show the traceback of an error.",
+        ),
     ] = False,
 ) -> None:
     """Agent-based economics on OpenCL: the same bits on CPU, GPU and in plain Python.
@@ -1202,7 +1222,7 @@ def _require_one(*, resume: bool, overwrite: bool) -> None:
 
 def _again(context: typer.Context) -> str:
     """Return the command that continues what this one has begun."""
-    words = [word for word in context.obj if word not in ("--overwrite", "--resume")]
+    words = [word for word in context.obj.words if word not in ("--overwrite", "--resume")]
     end = words.index("--") if "--" in words else len(words)
     return shlex.join(["societies", *words[:end], "--resume", *words[end:]])
 
@@ -1508,6 +1528,7 @@ def main(arguments: Sequence[str] | None = None, *, own_process: bool = False) -
         130 interrupted, 143 by SIGTERM, 129 by SIGHUP.
     """
     words = sys.argv[1:] if arguments is None else list(arguments)
+    called = Invocation(words)
     began = time.monotonic()
     try:
         with shell_words(words), warnings.catch_warnings():
@@ -1524,7 +1545,7 @@ def main(arguments: Sequence[str] | None = None, *, own_process: bool = False) -
                     show(message, category, *where)
 
             warnings.showwarning = show_all  # type: ignore[assignment]
-            app(args=words, prog_name="societies", obj=words)
+            app(args=words, prog_name="societies", obj=called)
     except SystemExit as end:
         if own_process:
             signals.last_words()
@@ -1534,7 +1555,7 @@ def main(arguments: Sequence[str] | None = None, *, own_process: bool = False) -
             except BrokenPipeError:  # as in `| head`
                 sys.exit(1)
             except OSError as error:
-                _report(error, words)
+                _report(error, called)
         if end.code == Interrupted.exit_code:  # typer's, for a signal that nothing else caught
             signals.say(interruption(end, words))
             sys.exit(signals.exit_code(signals.number_of(end)))
@@ -1547,7 +1568,7 @@ def main(arguments: Sequence[str] | None = None, *, own_process: bool = False) -
             # A library has made an error of its own of the exception that the signal raised.
             signals.say(interruption(error, words))
             sys.exit(signals.exit_code(number))
-        _report(error, words)
+        _report(error, called)
 
 
 def _flush() -> None:
@@ -1562,14 +1583,13 @@ def _flush() -> None:
         raise
 
 
-def _report(error: Exception, words: Sequence[str]) -> NoReturn:
+def _report(error: Exception, called: Invocation) -> NoReturn:
     """Report an error in a line or two and exit with its code."""
     with suppress(OSError):
         _flush()
     with shell_words():
         reported = _reported(error)
-    # Looked for by hand, since an error may come before the options are parsed.
-    if "--debug" in words:
+    if called.debug:
         signals.say(printable("".join(traceback.format_exception(error))).rstrip("\n"))
     else:
         lines = str(reported).split("\n")

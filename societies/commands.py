@@ -19,10 +19,7 @@ from typing import Any, TypeVar
 import typer
 import typer.core
 
-from societies.options import OVERRIDE, RULE, rule_option
-
-COMMON = ("debug",)
-"""Options of `societies` that every command has too."""
+from societies.options import COMMON, OVERRIDE, RULE, rule_option
 
 F = TypeVar("F", bound=Callable[..., Any])
 

@@ -28,6 +28,9 @@ from societies.words import plural
 if TYPE_CHECKING:
     from societies.workload.declare.protocol import Workload
 
+COMMON = ("debug",)
+"""Options of `societies` that every command has too."""
+
 CONFIG = "societies.config"
 """Key of a context's ``meta`` for the configuration that was found on the line, parsed or not."""
 
@@ -105,6 +108,8 @@ class ConfigCommand(typer.core.TyperCommand):
     def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
         """Read the words after the command."""
         line = self.read(ctx, args)
+        for common in (one for one in self.params if one.name in COMMON):
+            common.handle_parse_result(ctx, line.given, [])  # before CONFIG is found to be wrong
         ctx.meta[CONFIG] = next((path for path in map(_file, line.files) if path), None)
         help_wanted = bool(line.given.get("help"))
         found = None

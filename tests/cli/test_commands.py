@@ -635,11 +635,20 @@ def test_too_little_memory_is_no_defect(shell, monkeypatch):
     assert "--replicates" in err
 
 
-@pytest.mark.parametrize("words", ["--debug check nowhere.yaml", "check nowhere.yaml --debug"])
-def test_debug_shows_the_traceback_and_keeps_the_exit_code(words, shell):
+@pytest.mark.parametrize(
+    ("words", "traceback"),
+    [
+        ("--debug check nowhere.yaml", True),
+        ("check nowhere.yaml --debug", True),
+        ("run nowhere.yaml --debug", True),
+        ("run --debug --days 3 nowhere.yaml", True),
+        ("run nowhere.yaml --out --debug", False),  # the name of a file
+    ],
+)
+def test_debug_shows_the_traceback_and_keeps_the_exit_code(words, traceback, shell):
     code, _, err = shell(*words.split())
     assert code == 2
-    assert "Traceback" in err
+    assert ("Traceback" in err) == traceback
     assert "nowhere.yaml: no such file" in err
 
 

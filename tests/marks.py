@@ -17,6 +17,24 @@ def thorough_but(quick, values, names=1):
     ]
 
 
+def offenders(rule, ones):
+    """Return what breaks a rule, by name; the rule returns what is wrong with one."""
+    return {one: found for one in ones if (found := rule(one))}
+
+
+def some_and_others(quick, values):
+    """Return two parameters of a test of one rule, each a list: the quick values, and the others.
+
+    The second one is marked thorough. The test lists all that breaks the rule.
+    """
+    others = [value for value in values if value not in quick]
+    some = [value for value in values if value in quick]
+    return [
+        pytest.param(some, id="some"),
+        pytest.param(others, id="others", marks=pytest.mark.thorough),
+    ]
+
+
 def in_turn(firsts, seconds, each):
     """Return pairs: every first value with `each` of the second values, which take turns.
 

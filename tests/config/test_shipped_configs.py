@@ -8,6 +8,7 @@ from pathlib import Path
 
 import jsonschema
 import pytest
+from marks import offenders
 
 from societies import json_schema, load_config
 from societies.config.document import read_text
@@ -37,13 +38,18 @@ def test_all_that_the_documentation_names_exist():
     assert sorted(name for name, _ in table) == shipped_configurations()
 
 
-@pytest.mark.parametrize("name", shipped_configurations())
-def test_every_file_is_valid_also_for_an_editor(name):
+def mistakes(name):
+    """Return what an editor that knows the schema finds wrong with a shipped file."""
     file = shipped_configuration(name)
     config = load_config(file)
     assert isinstance(config, workload(config.workload).config)
     read = read_text(file.read_text(), name).data  # YAML 1.2, as editors read it
-    jsonschema.Draft202012Validator(json_schema(config.workload)).validate(read)
+    checked = jsonschema.Draft202012Validator(json_schema(config.workload))
+    return [one.message for one in checked.iter_errors(read)]
+
+
+def test_every_file_is_valid_also_for_an_editor():
+    assert offenders(mistakes, shipped_configurations()) == {}
 
 
 @cache

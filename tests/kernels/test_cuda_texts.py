@@ -10,7 +10,7 @@ import re
 import pytest
 import test_kernel_sources as sources
 from cuda_parsed import errors_in_cuda
-from marks import thorough_but
+from marks import offenders, some_and_others
 from small import forms, names, small
 
 from societies import config_from_dict
@@ -58,9 +58,11 @@ def parts(name, settings):
 
 
 @pytest.mark.ci
-@pytest.mark.parametrize("name", sources._PRIMITIVES)
-def test_a_primitive(name):
-    assert errors_in_cuda(amalgamate([sources.ROOT / name], FACTS)) == []
+def test_primitives():
+    def errors(name):
+        return errors_in_cuda(amalgamate([sources.ROOT / name], FACTS))
+
+    assert offenders(errors, sources._PRIMITIVES) == {}
 
 
 def test_operators_of_python():
@@ -71,23 +73,30 @@ def test_operators_of_python():
 
 
 @pytest.mark.ci
-@pytest.mark.parametrize("name", names())
-def test_the_text_of_a_workload(name):
-    settings = ECONOMY["with policies"] if name == "economy" else forms(name)[0]
-    assert errors_in_cuda(full_kernel_text(*configured(name, settings), FACTS)) == []
+def test_the_texts_of_workloads():
+    def errors(name):
+        settings = ECONOMY["with policies"] if name == "economy" else forms(name)[0]
+        return errors_in_cuda(full_kernel_text(*configured(name, settings), FACTS))
+
+    assert offenders(errors, names()) == {}
 
 
-@pytest.mark.ci
-@pytest.mark.parametrize("settings", thorough_but({"with rules"}, ECONOMY))
-def test_the_files_of_the_economy(settings):
+def errors_of_economy(settings):
+    """Return the errors in the files of the economy under some settings, by file."""
     found = {
         file: errors_in_cuda(made)
         for file, made in parts("economy", ECONOMY[settings])
         if not (file in OF_DEVICES and "without devices" in settings)
         and not (settings == "with rules" and f"kernels/{file}" not in WITH_RULES)
     }
-    assert {file: errors for file, errors in found.items() if errors} == {}
     assert len(found) >= 5
+    return {file: errors for file, errors in found.items() if errors}
+
+
+@pytest.mark.ci
+@pytest.mark.parametrize("settings", some_and_others({"with rules"}, ECONOMY))
+def test_the_files_of_the_economy(settings):
+    assert offenders(errors_of_economy, settings) == {}
 
 
 @pytest.mark.parametrize(
@@ -117,13 +126,17 @@ def test_what_opencl_allows_is_allowed():
 FORMS = [(name, n) for name in names() if name != "economy" for n in range(len(forms(name)))]
 
 
-@pytest.mark.thorough
-@pytest.mark.parametrize(("name", "form"), FORMS)
-def test_the_files_of_a_workload(name, form):
-    found = {}
-    for file, made in parts(name, forms(name)[form]):
+def errors_of_form(form):
+    """Return the errors in the files of a form of a workload, by file."""
+    found, (name, number) = {}, form
+    for file, made in parts(name, forms(name)[number]):
         needed = [f"'{one}'" for one in sources.OF_THE_GAME.get(file, [])]
         errors = [e for e in errors_in_cuda(made) if not any(one in e for one in needed)]
         if errors:
             found[file] = errors
-    assert found == {}
+    return found
+
+
+@pytest.mark.thorough
+def test_the_files_of_workloads():
+    assert offenders(errors_of_form, FORMS) == {}

@@ -9,10 +9,13 @@
 // agent is in two meetings of a round. Local memory: the largest need of three steps. The choice
 // takes 9 bytes a resource and what `know_costs` (appraisals.cl) or rows (valuation.cl) take; the
 // menu 11 a resource and 12 an entry, on a CPU 8 and 8; the payment 52 an entry.
+#include "economy/crew.cl"
 #include "economy/menu.cl"
 #include "economy/knowledge.cl"
 #include "economy/network.cl"
+#include "economy/open_device_market.cl"
 #include "economy/own_use.cl"
+#include "economy/device_matching.cl"  // which includes others only for a rule
 
 // The two agents of a deal, and the type of the device.
 #define DEAL_PARAMETERS \
@@ -533,15 +536,12 @@ COLLECTIVE_WHOLE bool deal(DEAL_PARAMETERS)
     return terms.agreed;
 }
 
-// The first buys, then the second, and so on; who succeeds may try again. When both have failed in
-// turn, nothing has changed and nothing will: the rest is left out.
-__kernel void device_trading(STATE_PARAMETERS, TABLE_PARAMETERS, __global used_t *uses,
-                             __global appraisal_t *appraisals, __global menu_t *menus,
-                             const uint device_type)
+// A pair trades. The first buys, then the second, and so on; who succeeds may try again. When both
+// have failed in turn, nothing has changed and nothing will: the rest is left out.
+COLLECTIVE void trade_devices(STATE_PARAMETERS, TABLE_PARAMETERS, __global used_t *uses,
+                              __global appraisal_t *appraisals, __global menu_t *menus,
+                              const size_t society, const uint device_type, const uint pair)
 {
-    const size_t society = get_group_id(0) / PAIRS;
-    const uint pair = get_group_id(0) % PAIRS;
-    if (!market_open()) return;
     uint buyer = device_partners(2 * pair), seller = device_partners(2 * pair + 1);
     if (!alive(buyer) || !alive(seller)) return;
     uint attempt = 0, failures = 0;
@@ -556,3 +556,37 @@ __kernel void device_trading(STATE_PARAMETERS, TABLE_PARAMETERS, __global used_t
         attempt += 1;
     } while (attempt < DEVICE_ATTEMPTS && failures < 2);
 }
+
+__kernel void device_trading(STATE_PARAMETERS, TABLE_PARAMETERS, __global used_t *uses,
+                             __global appraisal_t *appraisals, __global menu_t *menus,
+                             const uint device_type)
+{
+    const size_t society = get_group_id(0) / PAIRS;
+    if (!market_open()) return;
+    trade_devices(STATE, TABLES, uses, appraisals, menus, society, device_type,
+                  get_group_id(0) % PAIRS);
+}
+
+#if DEVICE_IS_CPU
+// A market: a workgroup is a pair, or does what other pairs have to do (crew.cl).
+__kernel void device_market(STATE_PARAMETERS, TABLE_PARAMETERS, __global used_t *uses,
+                            __global appraisal_t *appraisals, __global menu_t *menus,
+                            __global uint *crews, const uint device_type)
+{
+    const size_t society = get_group_id(0) / PAIRS;
+    __global uint *crew = crews + society * CREW_WORDS;
+    for (uint task; (task = next_task(crew, DEVICE_ROUND_SLOTS, 1 + PAIRS, 1)) != NONE;
+         task_is_done(crew)) {
+        const uint round = (task - 1) / (1 + PAIRS), place = (task - 1) % (1 + PAIRS);
+        if (task == 0)
+            open_market(STATE, society, device_type);
+        else if (!market_open())
+            continue;
+        else if (place == 0)
+            pair_agents(STATE RULE_ARGUMENTS, society, device_type, round);
+        else
+            trade_devices(STATE, TABLES, uses, appraisals, menus, society, device_type, place - 1);
+    }
+    leave_crew(crew, PAIRS);
+}
+#endif

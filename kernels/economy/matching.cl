@@ -41,13 +41,17 @@ static void sort_round(__global int *order, const uint agents, const uint round,
 }
 
 #define RULED_TABLES , TABLE_PARAMETERS
+#define RULED_PARAMETERS , __global const int *group_of_agent_table
+#define RULED_ARGUMENTS , group_of_agent_table
 #else
 #define RULED_TABLES
+#define RULED_PARAMETERS
+#define RULED_ARGUMENTS
 #endif
 
-__kernel void matching(STATE_PARAMETERS RULED_TABLES)
+// Make the pairs of all rounds of a society's market.
+COLLECTIVE_WHOLE void order_agents(STATE_PARAMETERS RULED_PARAMETERS, const size_t society)
 {
-    const size_t society = get_group_id(0);
     const uint lid = get_local_id(0), lanes = get_local_size(0);
 #if ROUNDS_AT_ONCE
     __local uint *orders = local_malloc(ROUNDS * ORDER_ROW * sizeof(uint));
@@ -100,4 +104,9 @@ __kernel void matching(STATE_PARAMETERS RULED_TABLES)
         sort_round(&partners(round, 0), agents, round,
                    group_of_agent_table FAULT_OF(&python_fault()));
 #endif
+}
+
+__kernel void matching(STATE_PARAMETERS RULED_TABLES)
+{
+    order_agents(STATE RULED_ARGUMENTS, get_group_id(0));
 }

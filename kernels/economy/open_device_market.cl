@@ -33,11 +33,10 @@ static void grow_older(STATE_PARAMETERS, const size_t society, const uint agent,
     }
 }
 
-__kernel void open_device_market(STATE_PARAMETERS, const uint device_type)
+COLLECTIVE void open_market(STATE_PARAMETERS, const size_t society, const uint device_type)
 {
-    const size_t society = get_group_id(0);
-    __local uint open;
-    if (LANE == 0) open = 0;
+    __local uint *open = local_malloc(sizeof(uint));
+    if (LANE == 0) *open = 0;
     bool known = false;
     for (uint agent = LANE; agent < agents; agent += LANES) {
         for (uint round = 0; round < DEVICE_ROUND_SLOTS; ++round) met(agent, round) = NO_AGENT;
@@ -46,7 +45,13 @@ __kernel void open_device_market(STATE_PARAMETERS, const uint device_type)
     for (uint i = LANE; i < agents * resources; i += LANES)
         known |= device_experience(i / RESOURCES, device_type, i % RESOURCES) > 0.0;
     group_barrier(CLK_LOCAL_MEM_FENCE);  // no device found yet, before some are
-    if (known) atomic_or(&open, 1u);
+    if (known) atomic_or(open, 1u);
     group_barrier(CLK_LOCAL_MEM_FENCE);  // what all work-items found, before it is stored
-    if (LANE == 0) market_open() = open;
+    if (LANE == 0) market_open() = *open;
+    local_free(sizeof(uint));
+}
+
+__kernel void open_device_market(STATE_PARAMETERS, const uint device_type)
+{
+    open_market(STATE, get_group_id(0), device_type);
 }

@@ -12,6 +12,8 @@
 // scores are in global memory (a slice of `scores` for each pair).
 #include "economy/bargaining.cl"
 #include "economy/bits.cl"
+#include "economy/crew.cl"
+#include "economy/matching.cl"
 #include "economy/menu.cl"
 
 #if CANDIDATES <= CANDIDATE_LIMIT
@@ -184,23 +186,40 @@ COLLECTIVE_WHOLE void meet(MEETING_PARAMETERS, __global real *scores, __global m
     } while (going);
 }
 
-// A workgroup takes several pairs, one after the other, and several rounds of theirs: one round of
-// a few pairs or, where there are many societies, all pairs of one and all rounds of a market,
-// which then need no launch for each round.
+// The meeting of a pair, if both are alive.
+COLLECTIVE void meet_pair(STATE_PARAMETERS, TABLE_PARAMETERS, __global real *scores,
+                          __global menu_t *menus, const size_t society, const uint market_round,
+                          const uint pair)
+{
+    const uint a = partners(market_round, 2 * pair), b = partners(market_round, 2 * pair + 1);
+    if (!alive(a) || !alive(b)) return;
+    meet(MEETING, SCORES_OF(society * PAIRS + pair), menus);
+}
+
+// A workgroup takes several pairs, one after the other.
 __kernel void trading(STATE_PARAMETERS, TABLE_PARAMETERS, __global real *scores,
-                      __global menu_t *menus, const uint market_round, const uint rounds,
-                      const uint together, const uint all_pairs)
+                      __global menu_t *menus, const uint market_round, const uint together,
+                      const uint all_pairs)
 {
     const size_t first = get_group_id(0) * together;
     const size_t end = min(first + together, (size_t)all_pairs);
-    for (uint turn = market_round; turn < market_round + rounds; ++turn)
-        for (size_t place = first; place < end; ++place) {
-            const size_t society = place / PAIRS;
-            const uint pair = place % PAIRS;
-            const uint a = partners(turn, 2 * pair), b = partners(turn, 2 * pair + 1);
-            if (!alive(a) || !alive(b)) continue;
-            meet(MEETING, SCORES_OF(place), menus);
-        }
+    for (size_t place = first; place < end; ++place)
+        meet_pair(STATE, TABLES, scores, menus, place / PAIRS, market_round, place % PAIRS);
+}
+
+// A market: a workgroup is a pair, or does what other pairs have to do (crew.cl).
+__kernel void resource_market(STATE_PARAMETERS, TABLE_PARAMETERS, __global real *scores,
+                              __global menu_t *menus, __global uint *crews)
+{
+    const size_t society = get_group_id(0) / PAIRS;
+    __global uint *crew = crews + society * CREW_WORDS;
+    for (uint task; (task = next_task(crew, ROUNDS, PAIRS, 0)) != NONE; task_is_done(crew))
+        if (task == 0)
+            order_agents(STATE RULED_ARGUMENTS, society);
+        else
+            meet_pair(STATE, TABLES, scores, menus, society, (task - 1) / PAIRS,
+                      (task - 1) % PAIRS);
+    leave_crew(crew, PAIRS);
 }
 #else
 // ---------------------------------------------------------------- by many

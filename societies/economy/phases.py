@@ -19,8 +19,11 @@ from reference_py.economy.measures import COMPARED, measured
 from reference_py.economy.parameters import Parameters
 from reference_py.economy.streams import PURPOSE_COUNT
 from societies.economy import memory, source
-from societies.workload.declare.phases import Joined, Launch, Phase, Rounds, Scratch, phase
+from societies.workload.declare.phases import Joined, Launch, Phase, Scratch, phase
 from societies.workload.running.faults import require_no_fault
+
+CREW_WORDS = 3
+"""As in kernels/economy/crew.cl."""
 
 CLOCK = "day"
 """Name of the parameter of kernels and reference functions that receives the day's number."""
@@ -61,8 +64,16 @@ def _launched(p: Parameters, societies: int) -> dict[str, Phase]:
     # for each resource
     menu = p.resources + (p.resources + 5) // 4
     menus = {"menus": Scratch((agents, menu), shared="menus")}
+    met = {"scores": replace(scores, shared="scores"), **menus}
     together = memory.extraction_together(p, societies)
     pairs_together = memory.pairs_together(p, societies)
+
+    def opens(first: str, steps: tuple[str, ...], market: Launch) -> Phase:
+        """Return the first phase of a market; a CPU carries out all its steps in one launch."""
+        own = {"crews": Scratch((societies, CREW_WORDS), "uint32", shared="crews")}
+        whole = replace(market, scratch={**market.scratch, **own}, alone_on_cpu=True)
+        joined = Joined(steps, whole, on_cpu=True) if pairs and steps else None
+        return Phase((Launch(f"economy/{first}.cl", societies),), joined=joined)
 
     found = {
         "seed_streams": phase(
@@ -76,18 +87,16 @@ def _launched(p: Parameters, societies: int) -> dict[str, Phase]:
             scratch={"rows": rows},
             arguments={"all_agents": agents, "together": together},
         ),
-        "matching": phase("economy/matching.cl", societies),
+        "matching": opens(
+            "matching",
+            ("trading",) * p.rounds,
+            Launch("economy/trading.cl", pairs, "resource_market", scratch=met),
+        ),
         "trading": phase(
             "economy/trading.cl",
             -(-pairs // pairs_together),
-            scratch={"scores": scores, **menus},
-            arguments={"rounds": 1, "together": pairs_together, "all_pairs": pairs},
-            rounds=Rounds(
-                "market_round",
-                "rounds",
-                societies if pairs else 0,
-                {"together": p.agents // 2},
-            ),
+            scratch=met,
+            arguments={"together": pairs_together, "all_pairs": pairs},
         ),
         "end_day": phase("economy/end_day.cl", agents),
         "agent_statistics": Phase(_of_agents(p, societies)),
@@ -125,7 +134,11 @@ def _launched(p: Parameters, societies: int) -> dict[str, Phase]:
         }
         found |= {
             "start_day": phase("economy/start_day.cl", agents),
-            "open_device_market": phase("economy/open_device_market.cl", societies),
+            "open_device_market": opens(
+                "open_device_market",
+                ("device_matching", "device_trading") * p.device_rounds,
+                Launch("economy/device_trading.cl", pairs, "device_market", scratch=valued | menus),
+            ),
             "device_matching": phase(
                 "economy/device_matching.cl",
                 societies,

@@ -30,7 +30,7 @@ BUILTINS = frozenset(
         *("__builtin_prefetch",),  # computes nothing
         *("ceil", "trunc", "__builtin_sqrt", "__builtin_fabs", "__builtin_floor"),
         *("__builtin_ceil", "__builtin_trunc", "__builtin_rint"),  # instructions of a CPU
-        *("barrier", "local_malloc", "local_free", "sizeof"),
+        *("barrier", "mem_fence", "local_malloc", "local_free", "sizeof"),
     ]
 )
 ATOMICS = frozenset(

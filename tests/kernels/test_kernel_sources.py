@@ -56,17 +56,27 @@ ALWAYS_RUN = {
     "kernels/economy/matching.cl": ["for (uint round = 0 ; round < ROUNDS ; + + round)"],
     "kernels/economy/trading.cl": [
         # of the form for CPUs, where a barrier is none
-        "for (uint turn = market_round ; turn < market_round + rounds ; + + turn)",
         "for (size_t place = first ; place < end ; + + place)",
+        "for (uint task ; ( task = next_task ( crew , ROUNDS , PAIRS , 0 ) ) ! = NONE ; "
+        "task_is_done ( crew ))",
+        *("if (task = = 0)", "else of if (task = = 0)"),
+    ],
+    "kernels/economy/device_trading.cl": [
+        "for (uint task ; ( task = next_task ( crew , DEVICE_ROUND_SLOTS , 1 + PAIRS , 1 ) ) ! = "
+        "NONE ; task_is_done ( crew ))",
+        *("if (task = = 0)", "else of if (task = = 0)", "else of if (! market_open ( ))"),
+        *("if (place = = 0)", "else of if (place = = 0)"),
     ],
 }
-"""Loops that may hold a barrier although they are no ``do``: how often they run is compiled in."""
+"""Loops and conditions that may hold a barrier although they are no ``do``: how often they run is
+compiled in, or a barrier is none there."""
 
 WITHOUT_TWIN = {
     "kernels/translate/lists.cl": "lists of Python, whose definition is Python",
     "kernels/translate/python.cl": "operators of Python, whose definition is Python",
     "kernels/primitives/real.cl": "a type, in Python float, and a number hidden from compilers",
     "kernels/primitives/group.cl": "who works, not what is done",
+    "kernels/economy/crew.cl": "who works, not what is done",
     "kernels/economy/team.cl": "who works, not what is done",
     "kernels/economy/bits.cl": "the place of a bit in a word",
     "kernels/games/kalah/lanes.cl": "how many games at a time, not what their moves are",

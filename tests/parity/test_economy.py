@@ -36,6 +36,10 @@ SHOCKS = [
     {"day": 9, "remove": "agent", "index": "random"},
     {"day": 12, "remove": "resource", "index": "random", "holdings": "lose"},
 ]
+INVENTIVE = {
+    "device": {"resources_in_tool": 4, "components": 3},
+    "invention": {"tool_probability": 0.0005, "device_probability": 0.01},
+}
 
 # Other tests have societies of these sizes and days where theirs do not matter: kernels, and what
 # is planned of them, depend on both, and are built once.
@@ -245,31 +249,33 @@ def test_what_a_gpu_does_at_once_changes_nothing(monkeypatch, name, items):
     "settings",
     [
         {"agents": 8, "resources": 11, "shocks": SHOCKS},
+        {"agents": 6, "resources": 9, "devices": "all", **INVENTIVE},
         {"agents": 1, "resources": 2},
         pytest.param(  # scores in global memory
             {"agents": 4, "resources": 40, "trading": {"menu_size": 24}},
             marks=pytest.mark.thorough,
         ),
     ],
-    ids=["shocks", "no other agent", "long menus"],
+    ids=["shocks", "devices", "no other agent", "long menus"],
 )
-def test_rounds_of_many_societies_in_one_launch_change_nothing(monkeypatch, settings):
+def test_a_market_in_one_launch_changes_nothing(settings):
     base = {"workload": "economy", "days": 15, "replicates": 3}
     p = parameters(config_from_dict({**base, **settings}))
-    found = {}
-    for groups in (0, 10**9):  # always, never
-        monkeypatch.setattr("societies.workload.declare.phases.GROUPS_A_CORE", groups)
-        engine = DeviceEngine(choose_device("auto"), p)
-        engine.start()
-        before = engine.device.counters.launches
-        engine.run_days(1, 15)
-        launches = engine.device.counters.launches - before
-        days = [(day_schedule(p, day), day) for day in range(1, 16)]
-        assert launches == sum(core.launches_of(phases(p, 3), *day, engine.device) for day in days)
-        found[groups] = engine.hash(), launches
-    assert found[0][0] == found[10**9][0]
-    if engine.device.kind == "cpu" and p.agents > 1:
-        assert found[0][1] <= found[10**9][1] - 15 * (p.rounds - 1)
+    days = [(day_schedule(p, day), day) for day in range(1, 16)]
+    whole, steps = (DeviceEngine(choose_device("auto"), p) for _ in range(2))
+    for one in (whole, steps):
+        one.start()
+    before = whole.device.counters.launches
+    whole.run_days(1, 15)
+    launches = whole.device.counters.launches - before
+    for schedule, day in days:
+        for step in schedule:
+            steps.step(step, day)
+    assert whole.hash() == steps.hash()
+    assert launches == sum(core.launches_of(phases(p, 3), *day, whole.device) for day in days)
+    if whole.device.kind == "cpu" and p.agents > 1:
+        single = {"trading", "device_matching", "device_trading"}
+        assert launches <= sum(one.phase not in single for day, _ in days for one in day) + 15 * 7
 
 
 def test_days_with_the_same_steps_have_one_tuple_which_keeps_no_parameters():

@@ -12,14 +12,13 @@ from societies.workload.declare.phases import (
     Joined,
     Launch,
     Phase,
-    Rounds,
     Scratch,
     Step,
     kernel_files,
     phase,
 )
 from societies.workload.running.bound import BoundPhases
-from societies.workload.running.launches import cores_of, launches_of, scratch_memory
+from societies.workload.running.launches import launches_of, scratch_memory
 
 FILE = str(Path(__file__).with_name("phase_cases.cl"))
 LANES = 8
@@ -119,18 +118,6 @@ def test_no_groups_are_no_launch_and_global_sizes_are_rounded_up(bound):
     run(Step("note"), 1)
     assert noted(arrays) == [[1, 0, 7, 2]]
     assert launches_of(table, [Step("no group"), Step("note")], 1) == 1
-
-
-def test_several_rounds_are_one_launch_on_a_cpu_of_few_cores_alone():
-    several = Rounds("round", "rounds", groups=12, arguments={})
-    table = {"note": phase(FILE, 2, rounds=several)}
-    steps = [Step("note", "", {"round": number}) for number in range(5)]
-    few, many, gpu = (
-        SimpleNamespace(kind=kind, compute_units=units)
-        for kind, units in (("cpu", 3), ("cpu", 4), ("gpu", 3))
-    )
-    assert [launches_of(table, steps, 1, one) for one in (few, many, gpu, None)] == [1, 5, 5, 5]
-    assert [cores_of(gpu, on_cpu) for on_cpu in (None, False, True)] == [0, 0, 3]
 
 
 @pytest.mark.parametrize("on_cpu", [False, True])

@@ -84,36 +84,6 @@ class Scratch:
 
 
 @dataclass(frozen=True)
-class Rounds:
-    """How a CPU carries out consecutive steps (rounds) in one launch.
-
-    Between launches all cores wait for each other, and a copy may move to another core, whose cache
-    does not hold its data. If a step needs only results of its own copy from the step before, one
-    workgroup can therefore carry out several steps of a copy.
-
-    Attributes
-    ----------
-    counted : argument that grows by one from step to step: "market_round"
-    parameter : kernel parameter with the number of steps; 1 in a launch of a single step
-    groups : workgroups of a launch of several steps
-    arguments : arguments with other values in such a launch, by the name of the parameter
-    """
-
-    counted: str
-    parameter: str
-    groups: int
-    arguments: Mapping[str, int]
-
-    def pay(self, cores: int) -> bool:
-        """Return True if every core gets enough workgroups; False on other devices (0 cores)."""
-        return cores > 0 and GROUPS_A_CORE * cores <= self.groups
-
-
-GROUPS_A_CORE = 4
-"""Least number of workgroups per core for launches of several rounds."""
-
-
-@dataclass(frozen=True)
 class Joined:
     """How a step and the steps after it are carried out in one launch.
 
@@ -193,8 +163,6 @@ class Launch:
     each : name of a parameter, and a function of the tick that returns its values: the kernel is
         launched once for each of them
     slices : how the launch is divided if it takes long; requires that ``groups`` is a function
-    rounds : how a CPU carries out several steps in one launch; None: not at all. Results do not
-        depend on it
     on_cpu : True: launched only on CPUs; False: only on other devices; None: on all
     together : launch that replaces this one on other devices than CPUs, while no compute unit has
         more than `GROUPS_A_UNIT` of its workgroups, whose work-items share work; None: nothing does
@@ -211,7 +179,6 @@ class Launch:
     arguments: Mapping[str, Any] = field(default_factory=dict)
     each: tuple[str, Callable[[int], Sequence[int]]] | None = None
     slices: Slices | None = None
-    rounds: Rounds | None = None
     on_cpu: bool | None = None
     together: Launch | None = None
 
@@ -257,11 +224,6 @@ class Phase:
         launches = tuple([one.on(on_cpu, units) for one in usual])
         joined = self.joined if self.joined and self.joined.pays(on_cpu, units) else None
         return replace(self, launches=launches, joined=joined)
-
-    @property
-    def rounds(self) -> Rounds | None:
-        """Return how a CPU carries out several of its steps in one launch; None: not at all."""
-        return self.launches[0].rounds if len(self.launches) == 1 else None
 
 
 def phase(file: str, groups: Groups = 0, **more: Any) -> Phase:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable, Mapping
-from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -15,14 +14,12 @@ from societies.workload.declare.phases import (
     TICK,
     Launch,
     Phase,
-    Rounds,
     Step,
 )
 from societies.workload.running.launches import (
     BoundLaunch,
     Listed,
     Listing,
-    cores_of,
     fused_steps,
     items_of_long,
     known_before,
@@ -99,12 +96,6 @@ class BoundPhases:
             name: [self._bound(name, launch) for launch in one.launches]
             for name, one in phases.items()
         }
-        self._cores = cores_of(program.device, on_cpu)
-        self._of_rounds = {
-            name: self._bound_rounds(name, one.launches[0], several)
-            for name, one in phases.items()
-            if (several := one.rounds) is not None and several.pay(self._cores)
-        }
         self._joined = {
             name: self._bound(name, one.joined.launch)
             for name, one in phases.items()
@@ -162,14 +153,11 @@ class BoundPhases:
         swaps: list[tuple[str, str]] = []
         logged: set[str] = set()
         sizes_vary = False
-        for step, count, joined in fused_steps(self._phases, steps, self._cores):
+        for step, joined in fused_steps(self._phases, steps):
             own, bound = step.arguments, self.launches[step.phase]
             if joined is not None:
                 bound = [self._joined[step.phase]]
                 logged.update(joined.logged)
-            elif count > 1:
-                several, launch = self._of_rounds[step.phase]
-                own, bound = {**own, several.parameter: count}, [launch]
             for launch in bound:
                 kernel = launch.always
                 if kernel is None:
@@ -214,14 +202,11 @@ class BoundPhases:
         swapped = [array for pair in one.swaps for array in pair]
         return frozenset([*swapped, *written])
 
-    def _bound(self, phase: str, launch: Launch, count: str = "") -> BoundLaunch:
-        """Return a launch with its arguments set; ``count`` names a further changing argument."""
+    def _bound(self, phase: str, launch: Launch) -> BoundLaunch:
+        """Return a launch with its arguments set."""
         kernel = self._program.kernel(launch.kernel or phase)
         local, whole, size = self._sizes(launch)
-        given = {
-            p.name: 1 if p.name == count else self._given(kernel, phase, launch, p)
-            for p in kernel.parameters
-        }
+        given = {p.name: self._given(kernel, phase, launch, p) for p in kernel.parameters}
         of_arrays = {p.name: self._array_name(launch, p) for p in kernel.parameters}
         swapped = {p: a for p, a in of_arrays.items() if a in self._swapping}
         # The functions must not refer to `self`: a reference cycle would delay freeing all arrays.
@@ -236,20 +221,10 @@ class BoundPhases:
 
         arrays_given = [name for name, array in of_arrays.items() if array in self.arrays]
         own = {*launch.arguments, *launch.scratch, *arrays_given}
-        changes = (*self._changing, count)
-        changing = [name for name in given if name in changes and name not in own]
+        changing = [name for name in given if name in self._changing and name not in own]
         wait = self._program.device.finish
         pace = Pace(launch.slices, local[0], wait, self.arrays) if launch.slices else None
         return BoundLaunch(launch, bind, changing, arrangement if swapped else None, size, pace)
-
-    def _bound_rounds(
-        self, phase: str, launch: Launch, several: Rounds
-    ) -> tuple[Rounds, BoundLaunch]:
-        """Return the declaration of the rounds, and the launch that carries out several."""
-        arguments = {**launch.arguments, **several.arguments}
-        arguments.pop(several.parameter)
-        one = replace(launch, groups=several.groups, arguments=arguments)
-        return several, self._bound(phase, one, several.parameter)
 
     def _sizes(
         self, launch: Launch

@@ -18,48 +18,24 @@ MOST_LISTED = 64
 different steps, a cache does not help."""
 
 
-def in_rounds(
-    phases: Mapping[str, Phase], steps: Iterable[Step], cores: int
-) -> list[tuple[Step, int]]:
-    """Return the steps to launch on a CPU with ``cores`` cores, each with its number of rounds.
-
-    One launch can carry out several consecutive steps as its rounds (`Rounds`). Then only the first
-    of these steps is returned. On other devices (0 cores) every launch has one round.
-    """
-    found: list[tuple[Step, int]] = []
-    for step in steps:
-        several = phases[step.phase].rounds
-        if found and several is not None and several.pay(cores):
-            first, count = found[-1]
-            number = first.arguments.get(several.counted, 0) + count
-            following = {**first.arguments, several.counted: number}
-            if first.phase == step.phase and step.arguments == following:
-                found[-1] = first, count + 1
-                continue
-        found.append((step, 1))
-    return found
-
-
 def fused_steps(
-    phases: Mapping[str, Phase], steps: Sequence[Step], cores: int
-) -> Iterator[tuple[Step, int, Joined | None]]:
+    phases: Mapping[str, Phase], steps: Sequence[Step]
+) -> Iterator[tuple[Step, Joined | None]]:
     """Yield the steps that need a launch: all but those that the launch of another step includes.
 
-    Each comes with its number of rounds (`in_rounds`) and with the `Joined` whose launch includes
-    the steps that follow it; None if no launch does. Steps are not fused at all unless all launches
-    are known in advance (`decided_before`).
+    Each comes with the `Joined` whose launch includes the steps that follow it; None if no launch
+    does. Steps are not fused at all unless all launches are known in advance (`decided_before`).
     """
     decided = decided_before(phases, steps)
-    rounds = in_rounds(phases, steps, cores if decided else 0)
-    names = [step.phase for step, _ in rounds]
+    names = [step.phase for step in steps]
     index = 0
-    while index < len(rounds):
-        step, count = rounds[index]
-        joined, index = phases[step.phase].joined if decided else None, index + 1
+    while index < len(steps):
+        step, index = steps[index], index + 1
+        joined = phases[step.phase].joined if decided else None
         if joined is not None:
             end = index + len(joined.followers)
             joined = joined if tuple(names[index:end]) == joined.followers else None
-        yield step, count, joined
+        yield step, joined
         index += 0 if joined is None else len(joined.followers)
 
 
@@ -77,19 +53,6 @@ def decided_before(phases: Mapping[str, Phase], steps: Iterable[Step]) -> bool:
     return known_before(phases, steps) and not any(phases[step.phase].swaps for step in steps)
 
 
-def cores_of(device: Device | None, on_cpu: bool | None = None) -> int:
-    """Return the number of cores of a CPU, for launches of several rounds; 0 on other devices.
-
-    Parameters
-    ----------
-    device : None is the reference
-    on_cpu : whether kernels are built in their form for CPUs; default: True on a CPU
-    """
-    if device is None:
-        return 0
-    return device.compute_units if (device.kind == "cpu" if on_cpu is None else on_cpu) else 0
-
-
 def launches_of(
     phases: Mapping[str, Phase], steps: Sequence[Step], tick: int, device: Device | None = None
 ) -> int:
@@ -99,7 +62,7 @@ def launches_of(
     phases = {name: one.on(on_cpu, units) for name, one in phases.items()}
     return sum(
         launch.count(tick, step.arguments)
-        for step, _, joined in fused_steps(phases, steps, cores_of(device))
+        for step, joined in fused_steps(phases, steps)
         for launch in (phases[step.phase].launches if joined is None else [joined.launch])
     )
 
@@ -263,7 +226,7 @@ def scratch_memory(phases: Mapping[str, Phase]) -> dict[str, Scratch]:
     """
     found: dict[str, Scratch] = {}
     for name, one in phases.items():
-        for launch in one.launches:
+        for launch in [*one.launches, *([one.joined.launch] if one.joined else [])]:
             for parameter, scratch in launch.scratch.items():
                 key = scratch_name(name, launch, parameter)
                 if found.setdefault(key, scratch) != scratch:

@@ -1,0 +1,56 @@
+// crew.cl: how do the workgroups of one launch on a CPU carry out a market, whose rounds follow
+// each other?
+//
+// A launch costs PoCL 15 microseconds, and the tasks of a round (meetings, or forming the pairs)
+// not much more. So a market of a society is one launch with a workgroup for each pair, and every
+// workgroup takes tasks, one after the other, as long as there are any. A core that finds all tasks
+// of a round taken waits for those that are not done. No workgroup depends on another: one that has
+// waited for long leaves (its core may be busy with something else), and the one that it has waited
+// for takes the next task. So a single workgroup, or many in turn, do the same work. The last one
+// to leave makes the words 0 for the next launch. No local memory.
+//
+// Twin: none; nothing is computed here.
+
+#ifndef ECONOMY_CREW_CL
+#define ECONOMY_CREW_CL
+
+#include "primitives/real.cl"
+
+// Words of a society: tasks begun, tasks done, workgroups that have left.
+#define CREW_WORDS 3
+#ifndef PATIENCE
+#define PATIENCE 5000  // looks at the words, some 10 microseconds; a task is shorter
+#endif
+
+// The next task of a society; NONE if there are none left or this workgroup has waited for long.
+// Task 0 comes before all others. Then every round has `each` tasks, of which the first `alone` (0
+// or 1) come before the others.
+INLINED uint next_task(volatile __global uint *crew, const uint rounds, const uint each,
+                       const uint alone)
+{
+    for (uint waited = 0; waited < PATIENCE; ++waited) {
+        const uint task = crew[0];
+        if (task > rounds * each) break;
+        const uint place = task == 0 ? 0 : (task - 1) % each;
+        if (crew[1] < task - place + min(place, alone)) continue;
+        if (atomic_max(crew, task + 1) == task) {  // no other one has taken it meanwhile
+            mem_fence(CLK_GLOBAL_MEM_FENCE);  // what tasks before have written, before it is read
+            return task;
+        }
+    }
+    return NONE;
+}
+
+INLINED void task_is_done(volatile __global uint *crew)
+{
+    mem_fence(CLK_GLOBAL_MEM_FENCE);  // what the task has written, before others count on it
+    atomic_inc(crew + 1);
+}
+
+INLINED void leave_crew(volatile __global uint *crew, const uint workgroups)
+{
+    if (atomic_inc(crew + 2) + 1 < workgroups) return;
+    for (uint word = 0; word < CREW_WORDS; ++word) crew[word] = 0;
+}
+
+#endif

@@ -14,8 +14,8 @@ from societies.economy.config import EconomyConfig
 from societies.errors import ConfigError, option
 from societies.workload import Block, Events, Series, Setup, Source, Step, Workload
 from societies.workload.declare.naming import imported
-from societies.workload.declare.optional import in_form, require_form
 from societies.workload.declare.scene import Scene
+from societies.workload.running.forms import in_form, require_form
 
 if TYPE_CHECKING:
     import xarray as xr

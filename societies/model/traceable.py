@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any, cast
 
 from societies.workload import Setup
-from societies.workload.declare.optional import in_form, require_form
+from societies.workload.running.forms import in_form, require_form
 
 
 class Traceable:

@@ -21,8 +21,8 @@ from societies.models.bam.goods import budget, goods, look, save, shopping  # no
 from societies.models.bam.labour import draw_lot, labour, offer, pay, revise, search  # noqa: F401
 from societies.models.bam.statistics import measure, statistics  # noqa: F401
 from societies.words import counted
-from societies.workload.declare.optional import in_form, require_form
 from societies.workload.declare.protocol import Setup
+from societies.workload.running.forms import in_form, require_form
 
 FIRM, HOUSEHOLD, BANK, SLOT = ("firm",), ("household",), ("bank",), ("firm", "loan_slot")
 APPLICATION, VISIT = ("household", "application"), ("household", "shop_slot")

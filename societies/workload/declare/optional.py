@@ -5,13 +5,11 @@ They are base classes of `Workload`. The author of a workload reads only those t
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar, Generic, TypeVar
 
-from societies.errors import ConfigError, option
 from societies.workload.declare.fields import State
 from societies.workload.declare.phases import Step
 
@@ -242,14 +240,3 @@ class Reported(Generic[C]):
         The value is the name of another series, or "" for 0: without taxes no unit is taxed.
         """
         return {}
-
-
-def require_form(form: str) -> None:
-    """Raise ConfigError unless `trace` can give its report in the form."""
-    if form not in ("text", "json"):
-        raise ConfigError(f"{option('form', form)}: choose text or json")
-
-
-def in_form(form: str, found: Any, text: Callable[[Any], str] = str) -> str:
-    """Return a report as text, or its ``data()`` as JSON; `require_form` comes before the work."""
-    return json.dumps(found.data()) if form == "json" else text(found)

@@ -133,10 +133,7 @@ def _bench(
 def _wanted(setup: Setup[Any, Any], ticks: int | None) -> int:
     """Return the number of ticks to measure.
 
-    Raises
-    ------
-    ConfigError
-        If the configuration has fewer.
+    Raises ConfigError if the configuration has fewer.
     """
     most = setup.ticks
     wanted = min(most, LOG_TICKS) if ticks is None else ticks
@@ -214,15 +211,12 @@ def bench_phases(
 ) -> tuple[Profile, str]:
     """Measure the phases of a configuration, and return the times and the name of the device.
 
+    Raises ConfigError if the configuration has no ticks or fewer than requested.
+
     Parameters
     ----------
     copies : number of copies; default: that of the configuration
     ticks : as for `bench`
-
-    Raises
-    ------
-    ConfigError
-        If the configuration has no ticks or fewer than requested.
     """
     setup = setup_of(config, called="bench")
     wanted = _wanted(setup, ticks_of(plural(setup.workload.clock), ticks, clock))

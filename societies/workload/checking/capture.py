@@ -37,6 +37,8 @@ def capture(
 ) -> Path:
     """Run to the start of a step and write a folder that reproduces its launches.
 
+    Raises ConfigError, DeviceError, OutputError as `societies.errors` says.
+
     Parameters
     ----------
     config, device, allow_programs
@@ -54,11 +56,6 @@ def capture(
     -------
     Path
         The folder.
-
-    Raises
-    ------
-    ConfigError, DeviceError, OutputError
-        As `societies.errors` says.
     """
     given = setup_of(config, called="capture")
     on = chosen_device(device)[0]

@@ -72,6 +72,10 @@ def capture_launches(
 ) -> None:
     """Call a function, and write its launches with their arrays before and after to a folder.
 
+    Raises OutputError if the folder exists, cannot be written, or is to be replaced but is no
+    capture. Raises DeviceError if nothing is launched, a launch fails, or the host writes arrays
+    between launches.
+
     Parameters
     ----------
     folder : folder to create; it appears completely or not at all
@@ -81,13 +85,6 @@ def capture_launches(
     facts : further entries of launch.json; ``what`` is a readable name of the launch
     state_hash : returns the hash of the workload's state; called before and after
     overwrite : replace an older capture
-
-    Raises
-    ------
-    OutputError
-        If the folder exists, cannot be written, or is to be replaced but is no capture.
-    DeviceError
-        If nothing is launched, a launch fails, or the host writes arrays between launches.
     """
     require_folder(folder, overwrite=overwrite)
     before = state_hash()
@@ -144,12 +141,8 @@ def prepare(
 ) -> tuple[Path, Device, str]:
     """Return folder, device and the device's displayed name for the capture of a phase.
 
-    Raises
-    ------
-    ConfigError
-        If the device is no OpenCL device.
-    OutputError
-        As for `require_folder`.
+    Raises ConfigError if the device is no OpenCL device. Raises OutputError as for
+    `require_folder`.
     """
     folder = Path(out) if out is not None else Path(f"capture-{name}")
     require_folder(folder, overwrite=overwrite)
@@ -169,10 +162,8 @@ def prepare(
 def require_folder(folder: Path, *, overwrite: bool) -> None:
     """Check that the folder can be created.
 
-    Raises
-    ------
-    OutputError
-        If it exists, unless it is a capture to be overwritten, or if its parent does not exist.
+    Raises OutputError if it exists, unless it is a capture to be overwritten, or if its parent does
+    not exist.
     """
     if folder.exists() or folder.is_symlink():
         if not overwrite:

@@ -14,10 +14,7 @@ from societies.workload.declare.protocol import Setup
 def kernel_text(setup: Setup[Any, Any], phase: str | None) -> str:
     """Return the text of a phase's kernels, or of those of all phases.
 
-    Raises
-    ------
-    ConfigError
-        If the workload has no such phase.
+    Raises ConfigError if the workload has no such phase.
     """
     phases = setup.phases
     if phase is not None and phase not in phases:

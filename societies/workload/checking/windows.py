@@ -57,10 +57,7 @@ def ticks_to_verify(
     ``key`` is the key with the number of ticks. ``most`` returns True if the configuration may have
     a given number of ticks.
 
-    Raises
-    ------
-    ConfigError
-        If the configuration has fewer ticks than requested.
+    Raises ConfigError if the configuration has fewer ticks than requested.
     """
     key = key or plural(clock)
 

@@ -80,10 +80,7 @@ def sums_by_past(values: NDArray[Any], pasts: NDArray[Any]) -> NDArray[Any]:
 def student_half(level: float, freedom: Any, error: Any) -> Any:
     """Return half of the width of Student's interval of a mean with a standard error.
 
-    Raises
-    ------
-    SocietiesError
-        If SciPy is missing.
+    Raises SocietiesError if SciPy is missing.
     """
     try:
         from scipy.stats import t as student

@@ -126,6 +126,8 @@ Draw = Callable[[Any, Any], None]
 def series_figure(results: xr.Dataset, *, bands: str = INTERVAL) -> Any:
     """Return a figure of the first six series of a result.
 
+    Raises SocietiesError if there is nothing to draw.
+
     Parameters
     ----------
     results : xarray.Dataset
@@ -136,11 +138,6 @@ def series_figure(results: xr.Dataset, *, bands: str = INTERVAL) -> Any:
     Returns
     -------
     matplotlib.figure.Figure
-
-    Raises
-    ------
-    SocietiesError
-        If there is nothing to draw.
     """
     return panels_figure(results, panels_of(results), shown=bands, marks=marks_of(results))
 
@@ -187,6 +184,9 @@ def panels_figure(
     A panel shows the mean or the median over copies as a line and, if there are several copies, a
     band; the legend says which. In a long run, points are means of consecutive ticks.
 
+    Raises ConfigError if ``shown`` is not one of these. Raises SocietiesError if there is nothing
+    to draw. Raises OutputError if a variable to be drawn is missing or has the wrong form.
+
     Parameters
     ----------
     results : xarray.Dataset
@@ -195,15 +195,6 @@ def panels_figure(
     who : beginning of the title; default: the title of the file
     shown : kind of the band: "interval" of the mean, "quantiles" of the copies, or "none"
     marks : ticks to mark with a line
-
-    Raises
-    ------
-    ConfigError
-        If ``shown`` is not one of these.
-    SocietiesError
-        If there is nothing to draw.
-    OutputError
-        If a variable to be drawn is missing or has the wrong form.
     """
     from matplotlib.figure import Figure
 
@@ -549,10 +540,8 @@ def _read(text: str) -> Mapping[str, Any]:
 def clock_and_copies(results: xr.Dataset) -> tuple[str, str]:
     """Return the names of a tick and of a copy in a file.
 
-    Raises
-    ------
-    OutputError
-        If the file has no coordinates of these names, or its ticks are not ascending integers.
+    Raises OutputError if the file has no coordinates of these names, or its ticks are not ascending
+    integers.
     """
     clock, copies = (
         str(results.attrs.get(what, word))
@@ -593,10 +582,8 @@ def drawable(results: xr.Dataset, name: str, *dims: str) -> xr.DataArray:
 
     Values that are infinite, or too large for the axis of a figure, are replaced by NaN.
 
-    Raises
-    ------
-    OutputError
-        If there is no such variable, or it has other dimensions or does not hold numbers.
+    Raises OutputError if there is no such variable, or it has other dimensions or does not hold
+    numbers.
     """
     if name not in results:
         raise OutputError(f"has no variable '{name}', so it cannot be drawn")

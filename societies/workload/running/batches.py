@@ -258,6 +258,8 @@ def engine_of(
 ) -> tuple[Engine, str, dict[str, str]]:
     """Return an engine, the displayed name of its device, and attributes for the file.
 
+    Raises DeviceError if not even one copy fits the device.
+
     Parameters
     ----------
     batch : int, optional
@@ -268,11 +270,6 @@ def engine_of(
         The copies of this engine. Default: all.
     some : (copy,) int, optional
         Index of each copy of this engine, as for `Engine`; its program is that of all copies.
-
-    Raises
-    ------
-    DeviceError
-        If not even one copy fits the device.
     """
     chosen, name, facts = chosen_device(device, profiling=profiling)
     setup = setup.on(chosen)

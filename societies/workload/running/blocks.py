@@ -114,10 +114,7 @@ class Simulation:
         end. Yields first ``tick`` and then the last tick that was computed; the attribute `tick`
         is the last one written.
 
-        Raises
-        ------
-        Stopped
-            After a signal, with the state saved.
+        Raises Stopped after a signal, with the state saved.
         """
         try:
             yield from self._blocks(tick, last)

@@ -36,6 +36,8 @@ if TYPE_CHECKING:
 class BoundPhases:
     """All phases of a workload on a device, with their scratch memory.
 
+    Raises DeviceError if no value is found for a kernel's parameter, or the device lacks memory.
+
     Parameters
     ----------
     phases : by name
@@ -59,11 +61,6 @@ class BoundPhases:
     logged : names of the fields that the last steps have written into the logs themselves
     throttled : whether launches pause for other threads (`Throttle`)
     whole_ticks : whether a phase has a launch that carries out whole ticks (`Joined.logged`)
-
-    Raises
-    ------
-    DeviceError
-        If no value is found for a kernel's parameter, or the device lacks memory.
     """
 
     def __init__(

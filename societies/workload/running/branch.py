@@ -80,12 +80,8 @@ def _raised(workload: Any, ticks: int) -> str:
 def parent_of(setup: Setup[Any, Any], path: Path, tick: int | None) -> Iterator[Parent]:
     """Open the file from which a run branches off after ``tick``, by default its last tick.
 
-    Raises
-    ------
-    ConfigError
-        If the run has no tick after ``tick``.
-    OutputError
-        If the file has another configuration or version, ends earlier, or is damaged.
+    Raises ConfigError if the run has no tick after ``tick``. Raises OutputError if the file has
+    another configuration or version, ends earlier, or is damaged.
     """
     workload, config, clock = setup.workload, setup.config, setup.workload.clock
     with ExitStack() as stack:
@@ -274,10 +270,7 @@ def last_tick(path: Path) -> int:
 def with_values(config: Any, values: Mapping[int, Mapping[str, Any]]) -> Any:
     """Return the configuration with interventions that set values at the end of ticks.
 
-    Raises
-    ------
-    ConfigError
-        If a value cannot be changed.
+    Raises ConfigError if a value cannot be changed.
     """
     if "interventions" not in type(config).model_fields:
         raise ConfigError(

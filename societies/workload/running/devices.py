@@ -42,10 +42,7 @@ def listed_devices(device: str | Device) -> list[str]:
 def local_devices(device: str) -> list[str]:
     """Return the local devices that a name selects: for "auto" all GPUs like the chosen one.
 
-    Raises
-    ------
-    DeviceError
-        If no device fits.
+    Raises DeviceError if no device fits.
     """
     if listed := listed_devices(device):
         for one in dict.fromkeys(listed):

@@ -436,6 +436,8 @@ def build(
 class DeviceEngine(Engine):
     """All copies on an OpenCL device.
 
+    Raises DeviceError if the kernels do not build or the arrays do not fit.
+
     Parameters
     ----------
     workload, p, first, copies, numbers, chosen
@@ -445,11 +447,6 @@ class DeviceEngine(Engine):
     like : Built, optional
         Program of another engine on the device. If its text is the same, because only sizes or
         values differ, it is used and nothing is built.
-
-    Raises
-    ------
-    DeviceError
-        If the kernels do not build or the arrays do not fit.
     """
 
     def __init__(
@@ -587,10 +584,7 @@ class DeviceEngine(Engine):
     def profiled(self) -> Profile:
         """Measure every phase from now on, and return the profile that collects the times.
 
-        Raises
-        ------
-        DeviceError
-            Later, if the device was chosen with ``profiling=False``.
+        Raises DeviceError later, if the device was chosen with ``profiling=False``.
         """
         self.device.launched = []
         self.profile = Profile(self.device.launched, self.program.arrays_used())

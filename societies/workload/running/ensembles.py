@@ -58,10 +58,7 @@ class Points:
 def points_of(chosen: Any, config: Any) -> Points | None:
     """Return the parameters of the copies; None if all have those of the configuration.
 
-    Raises
-    ------
-    ConfigError
-        If a key of the table cannot vary, or a value is not allowed.
+    Raises ConfigError if a key of the table cannot vary, or a value is not allowed.
     """
     alike = getattr(config, "table", None) is None and getattr(config, "applies", None) is None
     if alike and not interventions(config):
@@ -153,10 +150,7 @@ def in_time(
     Copy i begins with ``settings[row_of[i]]``. ``made`` has configurations that were checked
     before, by the name of their settings.
 
-    Raises
-    ------
-    ValueError
-        If values are not allowed; one line per problem.
+    Raises ValueError if values are not allowed; one line per problem.
     """
     tick, first, last = attrgetter(chosen.clock), chosen.first(config), chosen.ticks(config)
     numbers = np.arange(first, first + len(row_of)) if config.numbers is None else config.numbers
@@ -247,10 +241,7 @@ def removing(config: Any) -> list[tuple[Any, NDArray[np.bool_] | None]]:
 def keys_changed(config: Any, one: Any, key: str) -> list[str]:
     """Return the keys that an intervention changes: in groups, those of the groups.
 
-    Raises
-    ------
-    NotVarying
-        If there is no such group.
+    Raises NotVarying if there is no such group.
     """
     group = getattr(one, "group", None)
     groups = [] if group is None else [group]

@@ -21,10 +21,8 @@ FAN = "fan"
 def futures_of(saved: Mapping[str, Any], setup: Setup[Any, Any], path: Path, tick: int) -> int:
     """Return how many copies of a branch continue each copy of its parent; 0: it is no new fan.
 
-    Raises
-    ------
-    OutputError
-        If the branch is a fan of other copies than the parent has, or begins on another tick.
+    Raises OutputError if the branch is a fan of other copies than the parent has, or begins on
+    another tick.
     """
     here = setup.config.model_dump(mode="json")
     fan = here.get(FAN) or {}
@@ -70,10 +68,7 @@ def of_futures(
 def with_fan(config: Any, tick: int, futures: int) -> Any:
     """Return the configuration of a fan: each copy has ``futures`` futures after a tick.
 
-    Raises
-    ------
-    ConfigError
-        If the workload has no fans, or the configuration is one already.
+    Raises ConfigError if the workload has no fans, or the configuration is one already.
     """
     from societies.workload.running.registry import config_from_dict, workload
 

@@ -105,11 +105,8 @@ def checkpoint_of(
     With ``last`` it is the newest one up to this tick. The number of ticks and the keys of
     recording may differ, because they do not change a state. The file is opened only for reading.
 
-    Raises
-    ------
-    OutputError
-        If the file has another configuration or version, has no valid checkpoint or cannot be
-        read.
+    Raises OutputError if the file has another configuration or version, has no valid checkpoint or
+    cannot be read.
     """
     with explained(path, READING), opening.reading_sealed(path) as (disk, seal):
         with opened(path) as file:

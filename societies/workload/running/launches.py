@@ -219,10 +219,7 @@ class Listing:
 def scratch_memory(phases: Mapping[str, Phase]) -> dict[str, Scratch]:
     """Return all scratch memory by name: its shared name, or PHASE/KERNEL/PARAMETER.
 
-    Raises
-    ------
-    ValueError
-        If two launches share memory of different shapes or types.
+    Raises ValueError if two launches share memory of different shapes or types.
     """
     found: dict[str, Scratch] = {}
     for name, one in phases.items():

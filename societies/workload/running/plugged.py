@@ -80,10 +80,7 @@ def sha256_of(functions: Iterable[tuple[str, PlugIn]]) -> str:
 def plugged(rules: Mapping[str, Rule], config: Any) -> Plugged:
     """Return the rules that a configuration replaces; their files are imported.
 
-    Raises
-    ------
-    TranslationError
-        If a file or function is missing, does not import, or cannot be a rule.
+    Raises TranslationError if a file or function is missing, does not import, or cannot be a rule.
     """
     if not replaces_any(config):
         return Plugged({})

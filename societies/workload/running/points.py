@@ -35,10 +35,8 @@ def with_table(config: Any, source: Any) -> Any:
 
     If the configuration does not set ``replicates``, there is one copy per row.
 
-    Raises
-    ------
-    ConfigError
-        If a key cannot vary, a value is not allowed, or there are not as many rows as copies.
+    Raises ConfigError if a key cannot vary, a value is not allowed, or there are not as many rows
+    as copies.
     """
     chosen = workload(config.workload)
     table = table_of(source, chosen.copies, chosen.first(config))

@@ -82,10 +82,8 @@ def how_made(workload: str) -> dict[str, str]:
 def reopen(path: Path, setup: Setup[Any, Any]) -> ResultFile:
     """Open a file to continue it, after checking that this configuration made it.
 
-    Raises
-    ------
-    OutputError
-        If another configuration or version of the model made it, or it cannot be opened.
+    Raises OutputError if another configuration or version of the model made it, or it cannot be
+    opened.
     """
     if not path.exists():
         raise OutputError(
@@ -188,10 +186,7 @@ def _require_table(path: Path, stored: Any, table: Any, going_on: str) -> None:
 def digests(config: WorkloadConfig) -> dict[str, str]:
     """Return the SHA-256 of every file that a run reads in addition to its configuration, by key.
 
-    Raises
-    ------
-    ConfigError
-        If one cannot be read.
+    Raises ConfigError if one cannot be read.
     """
     found = {}
     for key, path in config.inputs().items():

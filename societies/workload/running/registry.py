@@ -51,10 +51,7 @@ def foreign_packages() -> set[str]:
 def workload(name: str) -> Workload[Any, Any]:
     """Return the workload of this name.
 
-    Raises
-    ------
-    ConfigError
-        If there is no workload of this name, or it cannot be imported.
+    Raises ConfigError if there is no workload of this name, or it cannot be imported.
     """
     if name in _GIVEN:
         return _GIVEN[name][1]
@@ -81,11 +78,8 @@ _GIVEN: dict[str, tuple[Path, Workload[Any, Any]]] = {}
 def workload_of_file(name: str) -> Workload[Any, Any]:
     """Return the workload in a file of Python, ``WORKLOAD``; it is known by its name from then on.
 
-    Raises
-    ------
-    SocietiesError
-        If the file is missing, does not import or has no workload; or if there is another workload
-        of this name.
+    Raises SocietiesError if the file is missing, does not import or has no workload; or if there is
+    another workload of this name.
     """
     from societies.translate.files import load_module
 
@@ -145,10 +139,7 @@ def _is_known(name: str) -> bool:
 def workloads() -> dict[str, Workload[Any, Any]]:
     """Return all workloads by name.
 
-    Raises
-    ------
-    ConfigError
-        If one of them cannot be imported.
+    Raises ConfigError if one of them cannot be imported.
     """
     return {name: workload(name) for name in workload_names()}
 

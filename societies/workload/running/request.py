@@ -33,14 +33,12 @@ _NO_RESULTS = (".yaml", ".yml", ".png", ".svg", ".pdf", ".py", ".cl")
 def setup_of(config: Config, table: Any = None, *, called: str) -> Setup[Any, Any]:
     """Return the setup of a configuration, with the parameters of a table if one is given.
 
+    Raises ConfigError if it is neither a configuration nor a name, or if the named file has
+    mistakes.
+
     Parameters
     ----------
     called : name of the called function, for messages
-
-    Raises
-    ------
-    ConfigError
-        If it is neither a configuration nor a name, or if the named file has mistakes.
     """
     chosen = None
     if isinstance(config, Setup):
@@ -60,10 +58,7 @@ def setup_of(config: Config, table: Any = None, *, called: str) -> Setup[Any, An
 def result_path(config: Config, setup: Setup[Any, Any], out: str | Path | None) -> Path:
     """Return the path of the result; by default named like the file or workload that was given.
 
-    Raises
-    ------
-    ConfigError
-        If the suffix of the name belongs to a format other than HDF5.
+    Raises ConfigError if the suffix of the name belongs to a format other than HDF5.
     """
     if out is None and isinstance(config, str | PathLike):
         out = f"{find_config(config).stem}.h5"

@@ -24,10 +24,7 @@ def read(key: str, value: Any, clock: str, first: int) -> Any:
     The result is ``{values: [...]}``, so that a result file holds the numbers and does not need the
     CSV file. A column with the name of the clock may number the rows, beginning with ``first``.
 
-    Raises
-    ------
-    PydanticCustomError
-        If it is a series that cannot be read.
+    Raises PydanticCustomError if it is a series that cannot be read.
     """
     if not isinstance(value, dict):
         return value

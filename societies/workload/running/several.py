@@ -79,6 +79,8 @@ def _divisible(setup: Setup[Any, Any]) -> bool:
 class Several(Engine):
     """An engine of all copies, which processes compute on a device each.
 
+    Raises DeviceError if a device cannot be opened, or kernels do not build.
+
     Parameters
     ----------
     devices : names of the devices, one for each process; a name may occur several times
@@ -87,11 +89,6 @@ class Several(Engine):
     Attributes
     ----------
     name, facts : displayed name of the devices, and attributes for the file
-
-    Raises
-    ------
-    DeviceError
-        If a device cannot be opened, or kernels do not build.
     """
 
     def __init__(self, setup: Setup[Any, Any], devices: Sequence[str], batch: int) -> None:

@@ -21,10 +21,7 @@ def array_of(
 ) -> NDArray[Any]:
     """Return values of the reference as an array of the state; ``shape`` None: as it is.
 
-    Raises
-    ------
-    SocietiesError
-        If one does not fit the type, or there are more or fewer.
+    Raises SocietiesError if one does not fit the type, or there are more or fewer.
     """
     try:
         found = fitted(values, dtype)
@@ -38,10 +35,7 @@ def array_of(
 def fitted(values: Any, dtype: Any) -> NDArray[Any]:
     """Return numbers as an array of a type; whole numbers stay what they are.
 
-    Raises
-    ------
-    ValueError
-        If one is no number of the type; the text says which, and where it is.
+    Raises ValueError if one is no number of the type; the text says which, and where it is.
     """
     kind = np.dtype(dtype)
     whole = kind.kind in "iu"

@@ -65,10 +65,8 @@ def table_of(source: Any, copies: str = "society", first: int = 0) -> ValueTable
     In a dataset the dimension named ``copies`` is the axis of the copies. If it has a coordinate of
     this name, that holds the number of each row's copy; the numbers begin with ``first``.
 
-    Raises
-    ------
-    ConfigError
-        If ``source`` is none of these, or its columns differ in length or are not finite numbers.
+    Raises ConfigError if ``source`` is none of these, or its columns differ in length or are not
+    finite numbers.
     """
     if isinstance(source, ValueTable):
         return source

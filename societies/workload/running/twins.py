@@ -15,16 +15,13 @@ from societies.workload.declare.phases import Phase
 def twins_of(package: str, phases: Mapping[str, Phase]) -> dict[str, Callable[..., None]]:
     """Return the function of every phase in the reference.
 
+    Raises NotImplementedError if the module has no function with the name of a phase.
+
     Parameters
     ----------
     package : such as "reference_py.physics.laplace"; or a module that has all functions
     phases : by name; in a package, the function's module has the name of the kernel file of the
         last launch, or without launches that of the phase
-
-    Raises
-    ------
-    NotImplementedError
-        If the module has no function with the name of a phase.
     """
     return {name: _twin(package, name, one) for name, one in phases.items()}
 

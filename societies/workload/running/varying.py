@@ -46,16 +46,13 @@ SHARED_SHAPE = "all copies of a launch share it"
 def varying(model: type[Section], data: Any, key: str, *, later: bool = False) -> Path:
     """Return the path of a key that may differ between copies, as parts.
 
+    Raises NotVarying with the reason, if there is no such key or all copies of a launch share it.
+
     Parameters
     ----------
     model : class of the configuration
     data : configuration as plain data; a number in the key selects an entry of a list in it
     later : whether the key must also have an effect if it changes during a run
-
-    Raises
-    ------
-    NotVarying
-        With the reason, if there is no such key or all copies of a launch share it.
     """
     path, kind, section = found_key(model, data, key)
     if kind not in (VALUE, TABULATED, INITIAL) or section is not None:
@@ -107,10 +104,7 @@ def value_at(data: Any, key: str) -> Any:
 def found_key(model: type[Section], data: Any, key: str) -> tuple[Path, str, Any]:
     """Return path and kind of a key, and its section class, or None if the key holds a value.
 
-    Raises
-    ------
-    NotVarying
-        If there is no such key.
+    Raises NotVarying if there is no such key.
     """
     path: Path = ()
     section: Any = model
@@ -208,16 +202,13 @@ def section_of(annotation: Any) -> Any:
 def changed(model: type[Any], base: Mapping[str, Any], settings: Mapping[Path, Any]) -> Any:
     """Return the configuration with some keys set, without a table.
 
+    Raises ValueError if values are not allowed; one line per problem.
+
     Parameters
     ----------
     model : class of the configuration
     base : configuration as plain data
     settings : values by the path of their key
-
-    Raises
-    ------
-    ValueError
-        If values are not allowed; one line per problem.
     """
     data: Any = dict(base)
     for path, value in settings.items():

@@ -91,10 +91,7 @@ class Contents(Protocol):
         A block that does not end at one of `pauses` may be written by another thread while the
         engine continues, so its state must not be read. Several blocks may be joined to one.
 
-        Raises
-        ------
-        LeftOut
-            If Ctrl-C was pressed during long work at one of `pauses`.
+        Raises LeftOut if Ctrl-C was pressed during long work at one of `pauses`.
         """
 
     def write_checkpoint(self, file: ResultFile, state: Mapping[str, NDArray[Any]]) -> None:

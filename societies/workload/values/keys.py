@@ -52,10 +52,7 @@ def _declared(config: Section, kind: str) -> Iterator[tuple[str, Any]]:
 def symbols(config: Section) -> Iterator[tuple[str, Section, str]]:
     """Yield symbol, section and name of every value and shape.
 
-    Raises
-    ------
-    TypeError
-        If two keys have the same symbol.
+    Raises TypeError if two keys have the same symbol.
     """
     seen = set()
     for symbol, section, name in _walk(config):
@@ -177,10 +174,7 @@ def table_lookups(values: Mapping[str, Number | Row], copy: str) -> list[str]:
 def shape_of(model: type[Section], name: str, content: Any) -> Number | ChosenWord:
     """Return what a parameter is if the key of its name is declared as a shape.
 
-    Raises
-    ------
-    TypeError
-        If there is no such key, or it is not declared as a shape.
+    Raises TypeError if there is no such key, or it is not declared as a shape.
     """
     field, extra = _fields(model).get(name, (None, {}))
     if extra.get("kind") != SHAPE:

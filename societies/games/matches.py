@@ -28,11 +28,13 @@ from societies.config.model import (
     shape,
 )
 from societies.words import counted
-from societies.workload import Field, Phase, Step, Workload
+from societies.workload import Field, Phase, Source, Step, Workload, phase
 from societies.workload.declare.config import SEED, Seeded, checkpoints
 
 if TYPE_CHECKING:
     import xarray as xr
+
+    from societies.opencl import Device
 
 NORMAL_975 = 1.959963984540054
 """0.975 quantile of the normal distribution: half a 95 % interval, in standard deviations."""
@@ -210,29 +212,6 @@ def played_games(results: Any, match: int = 0) -> Iterator[PlayedGame]:
         yield PlayedGame(int(game), beginner(int(game)), moves, int(one.margin.values[i]))
 
 
-def played_on_host(fields: Mapping[str, Field], game: Callable[[Copy, int, Any], None]) -> Phase:
-    """Return the phase that plays one game of every match on the host.
-
-    Parameters
-    ----------
-    fields : fields of the workload, including the ``number`` of the match
-    game : function that plays and records the game of one match; it gets the match's arrays, the
-        tick and the device
-    """
-
-    def play(arrays: Mapping[str, Any], tick: int) -> None:
-        now = {name: arrays[name].get() for name in fields}
-        for place, number in enumerate(now["number"].tolist()):
-            one = Copy(number, {name: array[place] for name, array in now.items()})
-            game(one, tick, arrays["moves"].device)
-            for name, array in now.items():
-                array[place] = getattr(one, name)
-        for name, array in now.items():
-            arrays[name].set(array)
-
-    return Phase(host=play)
-
-
 class MatchWorkload(Workload[Any, Any]):
     """Base of the workloads that play matches.
 
@@ -252,7 +231,12 @@ class MatchWorkload(Workload[Any, Any]):
 
     def names(self, config: Any) -> Sequence[str]:
         """Return the names of the two players."""
-        raise NotImplementedError
+        return [one.name() for one in config.players]
+
+    def plan_rows(self, config: Any, p: Any) -> list[tuple[str, str]]:
+        """Return the names of the players."""
+        first, second = self.names(config)
+        return [("players", f"{first} against {second}")]
 
     def schedule(self, p: Any, tick: int, seen: Any) -> Iterator[Step]:
         """Yield the steps of a game."""
@@ -307,6 +291,68 @@ class MatchWorkload(Workload[Any, Any]):
                 ("move",), "int8", "1", f"{move}, -1 after the end", none=-1, logged=True
             ),
         }
+
+
+class HostedMatch(MatchWorkload):
+    """Base of the workloads whose matches the host plays, game after game.
+
+    Attributes
+    ----------
+    start_file : kernel file that begins a game
+    moves : meaning of an entry of the recorded moves
+    """
+
+    timed = True
+    start_file: ClassVar[str]
+    moves: ClassVar[str]
+
+    def players(self, p: Any, device: Device | None) -> list[Any]:
+        """Return the two players of all games, on a device or in plain Python."""
+        raise NotImplementedError
+
+    def play_game(self, p: Any, copy: Copy, tick: int, players: Sequence[Any]) -> None:
+        """Play a game by its definition in the reference, and record it in the match's arrays."""
+        raise NotImplementedError
+
+    def game(self, p: Any) -> Callable[[Any, int, Device | None], None]:
+        """Return the function that plays and records a game; its first call makes the players."""
+        players: list[Any] = []
+
+        def game(copy: Any, tick: int, device: Device | None) -> None:
+            if not players:
+                players.extend(self.players(p, device))
+            self.play_game(p, copy, tick, players)
+
+        return game
+
+    def fields(self, p: Any) -> Mapping[str, Field]:
+        """Return the fields that are recorded for a game."""
+        moves = f"{self.moves}, -1 after the end"
+        return {
+            "number": Field((), "uint32", "index", "number of the match", checkpointed=False),
+            **self.record_fields("1", self.moves),
+            "moves": Field(("move",), "int16", "1", moves, initial=-1, none=-1, logged=True),
+        }
+
+    def phases(self, p: Any, copies: int) -> Mapping[str, Phase]:
+        """Return the kernel that begins a game, and the host function that plays it."""
+        game, fields = self.game(p), self.fields(p)
+
+        def play(arrays: Mapping[str, Any], tick: int) -> None:
+            now = {name: arrays[name].get() for name in fields}
+            for place, number in enumerate(now["number"].tolist()):
+                one = Copy(number, {name: array[place] for name, array in now.items()})
+                game(one, tick, arrays["moves"].device)
+                for name, array in now.items():
+                    array[place] = getattr(one, name)
+            for name, array in now.items():
+                arrays[name].set(array)
+
+        return {"start": phase(self.start_file, global_size=copies), "game": Phase(host=play)}
+
+    def source(self, p: Any) -> Source:
+        """Return the macro of the only kernel."""
+        return Source({"MOST_MOVES": self.sizes(p)["move"]})
 
 
 def player_name(kind: str, depth: int, seconds: float) -> str:

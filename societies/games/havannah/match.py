@@ -7,73 +7,52 @@ runs the playouts of many positions at a time.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
+from reference_py.copies import Copy
 from reference_py.games.havannah import match as rules
 from reference_py.games.havannah import start
 from reference_py.games.havannah.match import MatchParameters
 from societies.games.havannah import FOLDER
-from societies.games.havannah.match_config import HavannahMatchConfig, player_name
-from societies.games.matches import MatchWorkload, played_on_host
-from societies.workload import Field, Phase, Source, phase
+from societies.games.havannah.match_config import HavannahMatchConfig
+from societies.games.matches import HostedMatch
+
+if TYPE_CHECKING:
+    from societies.opencl import Device
 
 
-class HavannahMatch(MatchWorkload):
+class HavannahMatch(HostedMatch):
     """Two players and the games between them."""
 
     name = "havannah_match"
     summary = "matches of Havannah between two players, by playouts on a device"
     config = HavannahMatchConfig
     work = "game"
-    timed = True
     within_time = "how many playouts there are in it"
+    start_file, moves = f"{FOLDER}/start.cl", "cells in order, -2 for a swap"
 
-    def names(self, config: HavannahMatchConfig) -> Sequence[str]:
-        """Return the names of the two players."""
-        return [player_name(one) for one in config.players]
+    def players(self, p: MatchParameters, device: Device | None) -> list[Any]:
+        """Return what runs the playouts of each player."""
+        from societies.games.havannah.players import evaluator
+
+        return [evaluator(device, p.size, one, p.stream_base) for one in p.players]
+
+    def play_game(self, p: MatchParameters, copy: Copy, tick: int, players: Sequence[Any]) -> None:
+        """Play and record a game."""
+        rules.note(p, copy, *rules.play_game(p, copy.index, tick, players))
 
     def sizes(self, p: MatchParameters) -> dict[str, int]:
         """Return the largest number of moves of a game."""
         return {"move": p.most_moves}
-
-    def fields(self, p: MatchParameters) -> Mapping[str, Field]:
-        """Return the fields that are recorded for a game."""
-        moves = "cells in order, -2 for a swap, -1 after the end"
-        return {
-            "number": Field((), "uint32", "index", "number of the match", checkpointed=False),
-            **self.record_fields("1", moves),
-            "moves": Field(("move",), "int16", "1", moves, initial=-1, none=-1, logged=True),
-        }
-
-    def phases(self, p: MatchParameters, copies: int) -> Mapping[str, Phase]:
-        """Return the kernel that begins a game, and the host function that plays it."""
-        evaluates: list[Any] = []
-
-        def game(copy: Any, tick: int, device: Any) -> None:
-            from societies.games.havannah.players import evaluator
-
-            if not evaluates:
-                evaluates.extend(evaluator(device, p.size, one, p.stream_base) for one in p.players)
-            rules.note(p, copy, *rules.play_game(p, copy.index, tick, evaluates))
-
-        return {
-            "start": phase(f"{FOLDER}/start.cl", global_size=copies),
-            "game": played_on_host(self.fields(p), game),
-        }
-
-    def source(self, p: MatchParameters) -> Source:
-        """Return the macro of the only kernel."""
-        return Source({"MOST_MOVES": p.most_moves})
 
     def reference(self, p: MatchParameters) -> Mapping[str, Callable[..., None]]:
         """Return the twin of every phase."""
         return {"start": start.start, "game": rules.game}
 
     def plan_rows(self, config: HavannahMatchConfig, p: MatchParameters) -> list[tuple[str, str]]:
-        """Return the names of the players."""
-        first, second = self.names(config)
+        """Return the board, and the names of the players."""
         swap = "with swap" if p.swap else "without swap"
-        return [("board", f"size {p.size}, {swap}"), ("players", f"{first} against {second}")]
+        return [("board", f"size {p.size}, {swap}"), *super().plan_rows(config, p)]
 
     def play(
         self,

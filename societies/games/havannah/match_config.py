@@ -60,6 +60,16 @@ class HavannahPlayerConfig(Section):
         each, leaves = (1, 256) if self.kind == TREES else (8, 32)
         return parameters_of(Strength, self, each=self.each or each, leaves=self.leaves or leaves)
 
+    def name(self) -> str:
+        """Return the name of the player."""
+        if self.kind == RANDOM:
+            return RANDOM
+        effort = f"{self.seconds:g} s" if self.seconds else f"{self.playouts:,} playouts"
+        kind = "flat Monte Carlo" if self.kind == FLAT else "UCT"
+        if self.kind == TREES:
+            kind = f"UCT in {counted(self.trees, 'tree')}{' with RAVE' if self.rave else ''}"
+        return f"{kind}, {effort} a move"
+
 
 class HavannahMatchConfig(MatchConfig):
     """Two players of Havannah and the games between them."""
@@ -90,14 +100,3 @@ class HavannahMatchConfig(MatchConfig):
         for i, one in enumerate(self.players):
             if one.kind == RANDOM and one.seconds:
                 yield Conflict(("players", i, "seconds"), "a random move takes no time")
-
-
-def player_name(one: HavannahPlayerConfig) -> str:
-    """Return the name of a player."""
-    if one.kind == RANDOM:
-        return RANDOM
-    effort = f"{one.seconds:g} s" if one.seconds else f"{one.playouts:,} playouts"
-    kind = "flat Monte Carlo" if one.kind == FLAT else "UCT"
-    if one.kind == TREES:
-        kind = f"UCT in {counted(one.trees, 'tree')}{' with RAVE' if one.rave else ''}"
-    return f"{kind}, {effort} a move"

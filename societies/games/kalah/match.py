@@ -50,10 +50,6 @@ class KalahMatch(search.LevelSearch[KalahMatchConfig, MatchParameters], MatchWor
     counted_by, timed = "searched", True
     step_arguments = (*search.STEP_ARGUMENTS, "player")
 
-    def names(self, config: KalahMatchConfig) -> list[str]:
-        """Return the names of the two players."""
-        return [one.called for one in config.players]
-
     def sizes(self, p: MatchParameters) -> dict[str, int]:
         """Return the numbers of cells, boards in memory, levels, players and moves of a game."""
         return {**search.sizes(p.searches), "cell": p.cells, "player": 2, "move": MOST_MOVES}
@@ -140,12 +136,11 @@ class KalahMatch(search.LevelSearch[KalahMatchConfig, MatchParameters], MatchWor
             raise SocietiesError(f"a game has not ended after {MOST_MOVES} moves")
 
     def plan_rows(self, config: KalahMatchConfig, p: MatchParameters) -> list[tuple[str, str]]:
-        """Return the names of the players."""
-        first, second = self.names(config)
+        """Return the board, the names of the players, and the boards in memory."""
         most = max((cut.bounds[-1] for cut in search.cuts(p.searches)), default=0)
         return [
             ("board", f"{p.pits} pits a side, {p.stones} stones a pit"),
-            ("players", f"{first} against {second}"),
+            *super().plan_rows(config, p),
             ("boards in flight", f"at most {most:,} of the last level of a match"),
         ]
 

@@ -63,9 +63,8 @@ class KalahPlayerConfig(Section):
         """Plies that the player looks ahead; an upper limit if it has a time."""
         return self.depth or (DEPTH_IN_TIME if self.seconds else DEPTH)
 
-    @property
-    def called(self) -> str:
-        """The name of the player; if it has a time, with its depth only if one was given."""
+    def name(self) -> str:
+        """Return the name of the player; with a time, its depth only if one was given."""
         usual = DEPTH if self.player().searches and not self.seconds else 0
         return player_name(self.kind, self.depth or usual, self.seconds)
 

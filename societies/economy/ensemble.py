@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterable
 from dataclasses import replace
 from functools import cached_property
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -26,11 +26,9 @@ from societies.economy.config.policies import in_use
 from societies.economy.config.rules import RulesConfig
 from societies.economy.curves import EffortTables, UtilityTables
 from societies.economy.curves_of_rules import Curves, Key
+from societies.opencl import Device
 from societies.workload.running.ensembles import Points, once, removing
 from societies.workload.values.keys import VALUE_TABLE, shapes, table_lookups, table_rows, values
-
-if TYPE_CHECKING:
-    from societies.opencl import Device
 
 Rows = NDArray[np.uint32]
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from pathlib import Path
 from types import ModuleType
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import Any, ClassVar
 
 from reference_py.games.chess import match as rules
 from reference_py.games.chess.match import ENDS, MOST_PLIES, UCI, MatchParameters, Player
@@ -17,11 +17,9 @@ from reference_py.games.chess.search import decoded
 from societies.games.chess.match_config import ChessMatchConfig
 from societies.games.matches import played_games
 from societies.games.ngtsg.match import SearchedMatch
+from societies.opencl import Device
 from societies.workload import Setup
 from societies.workload.declare.optional import NamedProgram
-
-if TYPE_CHECKING:
-    from societies.opencl import Device
 
 
 def write_pgn(results: Any, path: Path, *, match: int = 0) -> None:

@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
@@ -20,6 +20,7 @@ from reference_py.games.chess.perft import KINDS, SETS
 from reference_py.games.chess.rules import MOST_MOVES
 from societies.games.chess.perft_config import DEFAULT_POSITIONS, MOST_POSITIONS, ChessPerftConfig
 from societies.games.memory import fitted_to_memory
+from societies.opencl import Device
 from societies.workload import (
     Field,
     Launch,
@@ -32,9 +33,6 @@ from societies.workload import (
     Workload,
     phase,
 )
-
-if TYPE_CHECKING:
-    from societies.opencl import Device
 
 FOLDER = "games/chess"
 BLOCK = 2048

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import datetime
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from rich.console import Console
 
@@ -12,14 +12,12 @@ from reference_py.games.chess.board import BLACK, WHITE
 from reference_py.games.chess.fen import FenError
 from societies.errors import ConfigError, option
 from societies.games import terminal
+from societies.games.chess.config import ChessConfig
 from societies.games.chess.game import NAMES, ChessGame, pgn, read_pgn
 from societies.games.chess.searcher import MOST_DEPTH, ChessSearcher, FoundMove
+from societies.opencl import Device
 from societies.words import counted
-
-if TYPE_CHECKING:
-    from societies.games.chess.config import ChessConfig
-    from societies.opencl import Device
-    from societies.workload import Setup
+from societies.workload import Setup
 
 SIDES = {"white": WHITE, "black": BLACK}
 

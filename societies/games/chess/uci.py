@@ -12,24 +12,22 @@ import threading
 from collections import deque
 from collections.abc import Callable, Sequence
 from dataclasses import asdict, replace
-from typing import TYPE_CHECKING, Any, TextIO
+from typing import Any, TextIO
 
 from reference_py.games.chess.fen import START, FenError, write_fen
 from reference_py.games.chess.rules import Move
 from reference_py.games.ngtsg.parameters import Refinements
 from societies.errors import ConfigError, SocietiesError
+from societies.games.chess.config import ChessConfig
 from societies.games.chess.game import UNDECIDED, ChessGame
 from societies.games.chess.searcher import MOST_DEPTH, PREPARED, ChessSearcher, FoundMove
 from societies.games.ngtsg.config import MOST_ASPIRATION, MOST_BATCH, MOST_CHILDREN, MOST_LEVEL
 from societies.games.ngtsg.refinements import contradictions
 from societies.inputs import whole_number
+from societies.opencl import Device
 from societies.workload import Setup
 from societies.workload.running.engines import engine_on
 from societies.workload.running.registry import config_from_dict
-
-if TYPE_CHECKING:
-    from societies.games.chess.config import ChessConfig
-    from societies.opencl import Device
 
 MOVES_LEFT, RESERVE = 30, 0.05
 """Moves that a clock must last for without ``movestogo``, and seconds that are left on it."""

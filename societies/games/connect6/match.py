@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from pathlib import Path
 from types import ModuleType
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import Any, ClassVar
 
 from reference_py.games.connect6 import match as rules
 from reference_py.games.connect6.geometry import POINTS
@@ -17,10 +17,8 @@ from reference_py.games.connect6.match import MatchParameters, Player
 from societies.games.connect6.match_config import Connect6MatchConfig
 from societies.games.matches import played_games
 from societies.games.ngtsg.match import SearchedMatch
+from societies.opencl import Device
 from societies.workload import Field, Setup
-
-if TYPE_CHECKING:
-    from societies.opencl import Device
 
 
 def write_turns(results: Any, path: Path, *, match: int = 0) -> None:

@@ -3,19 +3,17 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from rich.console import Console
 
 from reference_py.games.connect6.text import turn_text
 from societies.games import terminal
+from societies.games.connect6.config import Connect6Config
 from societies.games.connect6.game import BLACK, NAMES, WHITE, Connect6Game
 from societies.games.connect6.searcher import Connect6Searcher, FoundTurn
-
-if TYPE_CHECKING:
-    from societies.games.connect6.config import Connect6Config
-    from societies.opencl import Device
-    from societies.workload import Setup
+from societies.opencl import Device
+from societies.workload import Setup
 
 SIDES = {"black": BLACK, "white": WHITE}
 MOST_DEPTH = 12

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
@@ -26,11 +26,9 @@ from societies.games.havannah.position import SWAP as SWAP_NAME
 from societies.games.havannah.position import HavannahGame
 from societies.games.havannah.results import BEST
 from societies.games.havannah.search import WORKLOAD as SEARCH
+from societies.opencl import Device
 from societies.workload.declare.phases import Step
 from societies.workload.running.engines import DeviceEngine
-
-if TYPE_CHECKING:
-    from societies.opencl import Device
 
 COUNTED = 64
 """From this number of playouts per position on, the device counts results; fewer are copied."""

@@ -7,7 +7,7 @@ draws the board.
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from rich.console import Console
 
@@ -15,15 +15,13 @@ from reference_py.games.kalah import rules
 from reference_py.games.kalah.parameters import BOTTOM, TOP, Parameters, Position
 from societies.errors import ConfigError
 from societies.games.board import BoardGame
+from societies.games.kalah.config import KalahConfig
 from societies.games.terminal import TerminalGame, read_side
 from societies.inputs import shown, whole_number
+from societies.opencl import Device
 from societies.words import counted
+from societies.workload import Setup
 from societies.workload.running.engines import engine_on
-
-if TYPE_CHECKING:
-    from societies.games.kalah.config import KalahConfig
-    from societies.opencl import Device
-    from societies.workload import Setup
 
 NAMES = {TOP: "TOP", BOTTOM: "BOTTOM"}
 

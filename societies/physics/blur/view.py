@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from reference_py.physics.blur.parameters import Parameters
 from societies.physics.blur.config import BlurConfig
+from societies.workload import Setup
 from societies.workload.declare.view import (
     Button,
     Control,
@@ -21,9 +22,6 @@ from societies.workload.declare.view import (
     after_change,
 )
 from societies.workload.running.stepwise import Stepwise
-
-if TYPE_CHECKING:
-    from societies.workload import Setup
 
 MOST_RADIUS, MOST_SIGMA, MOST_PASSES = 40, 10.0, 100
 """Largest values of the sliders; a configuration may have larger ones."""

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
@@ -16,6 +15,7 @@ from numpy.typing import NDArray
 from reference_py.physics.molecular_dynamics.parameters import NONE, WIDER, Parameters
 from societies.physics.molecular_dynamics.config import MolecularDynamicsConfig
 from societies.physics.molecular_dynamics.picture import picture
+from societies.workload import Setup
 from societies.workload.declare.view import (
     Button,
     Control,
@@ -28,9 +28,6 @@ from societies.workload.declare.view import (
     after_change,
 )
 from societies.workload.running.stepwise import Stepwise
-
-if TYPE_CHECKING:
-    from societies.workload import Setup
 
 MOST_STEPS = 100
 """Steps from one picture to the next, at most."""

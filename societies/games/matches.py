@@ -30,6 +30,7 @@ from societies.config.model import (
 from societies.words import counted
 from societies.workload import Field, Phase, Source, Step, Workload, phase
 from societies.workload.declare.config import SEED, Seeded, checkpoints
+from societies.workload.drawing.figure import drawable, require_copy
 
 if TYPE_CHECKING:
     import xarray as xr
@@ -45,15 +46,6 @@ STUDENT_975 = (
     *(2.052, 2.048, 2.045, 2.042),
 )
 """0.975 quantiles of Student's distribution with 1, 2, ... 30 degrees of freedom."""
-
-REPLICATES: Any = key(
-    1,
-    "Matches that are played in parallel, with different random numbers",
-    "matches",
-    ge=1,
-    le=LARGEST_INTEGER,
-)
-FIRST_MATCH: Any = key(0, "Number of the first match", "index", ge=0, le=LARGEST_INTEGER)
 
 
 class MatchRecord(Section):
@@ -84,8 +76,14 @@ class MatchConfig(Seeded, WorkloadConfig):
         le=64,
     )
     seed: int = SEED
-    replicates: int = REPLICATES
-    first_match: int = FIRST_MATCH
+    replicates: int = key(
+        1,
+        "Matches that are played in parallel, with different random numbers",
+        "matches",
+        ge=1,
+        le=LARGEST_INTEGER,
+    )
+    first_match: int = key(0, "Number of the first match", "index", ge=0, le=LARGEST_INTEGER)
     record: MatchRecord = key(MatchRecord(), "What is recorded in the file, and how often")
 
     def chance(self) -> bool:
@@ -277,9 +275,29 @@ class MatchWorkload(Workload[Any, Any]):
         match : int
             Which match of the file, from 0.
         """
-        from societies.games.match_figure import figure
+        from matplotlib.figure import Figure
 
-        return figure(results, match, wilson)
+        require_copy(results, match)
+        found = drawable(results, "margin", "match", "game")
+        margins = found[match].dropna("game").values
+        games = np.arange(1, len(margins) + 1)
+        points = np.cumsum((np.sign(margins) + 1) / 2) / games
+        intervals = [wilson(float(share), i + 1) for i, share in enumerate(points)]
+        drawing = Figure(figsize=(10, 4), layout="constrained")
+        left, right = drawing.subplots(1, 2)
+        left.fill_between(
+            games, *zip(*intervals, strict=True), color="#56B4E9", alpha=0.35, label="95 % interval"
+        )
+        left.plot(games, points, color="#0072B2", label="points of the first player")
+        left.axhline(0.5, color="0.5", linewidth=0.8)
+        left.set(xlabel="games", ylabel="share of the points so far", ylim=(0, 1))
+        left.legend(loc="lower right")
+        unit = results.margin.attrs.get("units", "1")
+        bins = np.arange(margins.min() - 0.5, margins.max() + 1.5)
+        right.hist(margins, bins=bins, color="#D55E00")
+        right.axvline(0, color="0.5", linewidth=0.8)
+        right.set(xlabel=f"margin of the first player [{unit}]", ylabel="games")
+        return drawing
 
     def record_fields(self, unit: str, move: str) -> dict[str, Field]:
         """Return the fields recorded for a game; its axis of moves is ``move``."""

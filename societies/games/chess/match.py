@@ -20,6 +20,7 @@ from societies.games.ngtsg.match import SearchedMatch
 from societies.opencl import Device
 from societies.workload import Setup
 from societies.workload.declare.optional import NamedProgram
+from societies.workload.drawing.figure import require_copy
 
 
 def write_pgn(results: Any, path: Path, *, match: int = 0) -> None:
@@ -31,7 +32,6 @@ def write_pgn(results: Any, path: Path, *, match: int = 0) -> None:
         Which match of the file, from 0.
     """
     from societies.games.chess.game import ChessGame, pgn
-    from societies.workload.drawing.figure import require_copy
 
     require_copy(results, match)
     names = str(results.attrs["first_player"]), str(results.attrs["second_player"])

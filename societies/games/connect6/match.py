@@ -19,6 +19,7 @@ from societies.games.matches import played_games
 from societies.games.ngtsg.match import SearchedMatch
 from societies.opencl import Device
 from societies.workload import Field, Setup
+from societies.workload.drawing.figure import require_copy
 
 
 def write_turns(results: Any, path: Path, *, match: int = 0) -> None:
@@ -30,7 +31,6 @@ def write_turns(results: Any, path: Path, *, match: int = 0) -> None:
         Which match of the file, from 0.
     """
     from societies.games.connect6.config import Connect6PositionConfig
-    from societies.workload.drawing.figure import require_copy
 
     require_copy(results, match)
     facts = {name: str(text) for name, text in results.attrs.items()}

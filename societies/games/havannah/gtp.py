@@ -11,19 +11,17 @@ import re
 import sys
 from collections.abc import Callable, Iterable
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from typing import Any
+
+from rich.console import Console
 
 from reference_py.games.havannah.parameters import BLACK, WHITE
 from societies.errors import ConfigError
-from societies.games.havannah.opponent import Opponent
+from societies.games.havannah.match_config import HavannahMatchConfig
+from societies.games.havannah.players import Opponent
 from societies.games.havannah.position import NAMES, SWAP
+from societies.opencl import Device
 from societies.version import package_version
-
-if TYPE_CHECKING:
-    from rich.console import Console
-
-    from societies.games.havannah.match_config import HavannahMatchConfig
-    from societies.opencl import Device
 
 COLOURS = {"w": WHITE, "white": WHITE, "b": BLACK, "black": BLACK}
 LONGEST = 1000

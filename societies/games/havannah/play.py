@@ -2,20 +2,15 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from rich.console import Console
 
 from reference_py.games.havannah.parameters import BLACK, WHITE
 from societies.errors import ConfigError, option
-from societies.games.havannah.opponent import Opponent
-from societies.games.havannah.players import ChosenMove
+from societies.games.havannah.match_config import HavannahMatchConfig
+from societies.games.havannah.players import ChosenMove, Opponent
 from societies.games.havannah.position import NAMES, HavannahGame
 from societies.games.terminal import TerminalGame, read_side
-
-if TYPE_CHECKING:
-    from societies.games.havannah.match_config import HavannahMatchConfig
-    from societies.opencl import Device
+from societies.opencl import Device
 
 
 def play(

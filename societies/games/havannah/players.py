@@ -14,6 +14,7 @@ from reference_py.games.havannah.match import (
     RANDOM,
     SWAP,
     TREES,
+    UCT,
     Strength,
     choose,
     evaluates,
@@ -21,13 +22,16 @@ from reference_py.games.havannah.match import (
     tree_parameters,
 )
 from reference_py.games.havannah.playout import DRAW, RESULT, WON
+from reference_py.primitives.rng import STREAM_GAP, Rng
 from societies.games.havannah import WIDTH_ON_CPU, WORKLOAD, is_faster_offline
+from societies.games.havannah.match_config import HavannahMatchConfig
 from societies.games.havannah.position import SWAP as SWAP_NAME
 from societies.games.havannah.position import HavannahGame
 from societies.games.havannah.results import BEST
 from societies.games.havannah.search import WORKLOAD as SEARCH
 from societies.opencl import Device
 from societies.workload.declare.phases import Step
+from societies.workload.running.devices import chosen_device
 from societies.workload.running.engines import DeviceEngine
 
 COUNTED = 64
@@ -183,3 +187,35 @@ def chosen_move(
     order = sorted(search.moves, key=lambda one: (one.cell != move, -one.visits, -one.rate))
     best = tuple((name_of(game.board, one.cell), one.rate, one.visits) for one in order[:BEST])
     return ChosenMove(text, best, int(search.visits), after)
+
+
+class Opponent:
+    """The first player of a configuration, and the game that it plays, of any size."""
+
+    def __init__(self, config: HavannahMatchConfig, device: str | Device = "auto") -> None:
+        self.device, _, _ = chosen_device(device)
+        self.strength: Strength = config.players[0].strength()
+        self._base = config.stream_base
+        self._stream, self._rng = 0, Rng.seed(config.stream_base, STREAM_GAP, 1)
+        self._evaluates: dict[Any, Any] = {}
+        self.game = HavannahGame(config.size, config.swap)
+
+    def resize(self, size: int) -> None:
+        """Begin a game on a board of another size."""
+        self.game = HavannahGame(size, self.game.swap)
+
+    def choice(self, strength: Strength | None = None) -> ChosenMove:
+        """Return the move that the player, or a player of another strength, chooses."""
+        strength = strength or self.strength
+        place = self.game.size, replace(strength, playouts=0, seconds=0.0)
+        if place not in self._evaluates:
+            made = evaluator(self.device, self.game.size, strength, self._base)
+            self._evaluates[place] = made
+        found = chosen_move(self.game, strength, self._evaluates[place], self._rng, self._stream)
+        self._stream = found.stream
+        return found
+
+    def hint(self) -> ChosenMove:
+        """Return the move that the opponent would choose; UCT's if the opponent is random."""
+        random = self.strength.kind == RANDOM
+        return self.choice(replace(self.strength, kind=UCT) if random else self.strength)

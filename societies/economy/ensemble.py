@@ -21,14 +21,12 @@ from reference_py.primitives.rng import stream_base
 from societies.economy import parameters as single
 from societies.economy.config import EconomyConfig
 from societies.economy.config.bounds import envelope, largest_holding
-from societies.economy.config.draws import synchronizes
-from societies.economy.config.policies import in_use
 from societies.economy.config.rules import RulesConfig
 from societies.economy.curves import EffortTables, UtilityTables
 from societies.economy.curves_of_rules import Curves, Key
 from societies.opencl import Device
 from societies.workload.running.ensembles import Points, once, removing
-from societies.workload.values.keys import VALUE_TABLE, shapes, table_lookups, table_rows, values
+from societies.workload.values.keys import VALUE_TABLE, table_lookups, table_rows, values
 
 Rows = NDArray[np.uint32]
 
@@ -53,34 +51,25 @@ class Ensemble(Parameters):
     bounds : parameters of an imagined society whose numbers become larger than those of all others
     """
 
+    _shared: dict[str, Any]
     _concerned: NDArray[np.int32] | None
     _curves: Curves
     _device: Device | None
 
     def __init__(self, config: EconomyConfig, points: Points) -> None:
+        shared = single.of_all_points(config)
         self._set(
             points=points,
-            seed=config.seed,
             stream_base=stream_base(config.seed),
             values=MappingProxyType({}),
-            shapes=shapes(config),
-            group_of_agent=single.group_of_agent(config),
-            shocks=single.shocks(config),
-            _concerned=_concerned(config),
-            first_society=config.first_society,
-            societies=config.replicates,
-            numeraire=single.numeraire(config),
-            network=bool(config.record.network),
-            policies=in_use(config),
-            synchronizes=synchronizes(config),
-            endowed=single.endowed(config),
-            rules=single.replaced(config).translated.reference,
-            **single.rule_texts(config),
             devices=None,
+            _shared=shared,
+            _concerned=_concerned(config),
             _curves=Curves(single.replaced(config)),
             _groups=len(config.group_sizes()),
             _made={},
             _device=None,
+            **shared,
         )
         self._set(**self.shapes)
         if config.devices != "none":
@@ -266,35 +255,23 @@ class Ensemble(Parameters):
             self._utility_keys[1][number], self._utility.curve, "utility", cache
         )
         effort, effort_of = _own(self._effort_keys[1][number], self._effort.curve, "effort", cache)
+        of_societies = {
+            "shocks": tuple(
+                one if concerned is None or concerned[i] else replace(one, remove=REMOVE_NOTHING)
+                for i, one in enumerate(self.shocks)
+            ),
+            "first_society": self.first_society,
+            "societies": self.societies,
+        }
         return Parameters(
-            seed=config.seed,
-            values=values(config),
-            shapes=shapes(config),
-            group_of_agent=self.group_of_agent,
             utility_curves=utility,
             utility_curve_of=utility_of,
             effort_curves=effort,
             effort_curve_of=effort_of,
-            consumption_threshold=single.thresholds(self._group_values[number]),
-            trade_power=single.of_groups(config, "trade_power"),
-            shocks=tuple(
-                one if concerned is None or concerned[i] else replace(one, remove=REMOVE_NOTHING)
-                for i, one in enumerate(self.shocks)
-            ),
             devices=devices,
             largest_holding=self.largest_holding,
-            first_society=self.first_society,
-            societies=self.societies,
-            numeraire=single.numeraire(config),
-            network=bool(config.record.network),
-            policies=self.policies,
-            synchronizes=self.synchronizes,
-            endowment=single.endowments(self._group_values[number]),
-            endowed=self.endowed,
-            transfer_share=single.of_groups(config, "transfer_share", 0.0),
-            rules=self.rules,
-            rule_text=self.rule_text,
-            rule_sites=self.rule_sites,
+            **single.of_point(config, self._group_values[number]),
+            **(self._shared | of_societies),
         )
 
 

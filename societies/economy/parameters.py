@@ -42,31 +42,45 @@ def parameters(config: EconomyConfig) -> Parameters:
     utility, utility_of = _share([utility_keys(config, curves, g) for g in groups])
     effort, effort_of = _effort_curves(curves, groups, "extraction")
     return Parameters(
-        seed=config.seed,
-        values=values(config),
-        shapes=shapes(config),
-        group_of_agent=group_of_agent(config),
         utility_curves=tuple(curves.utility_curve(key, largest) for key in utility),
         utility_curve_of=utility_of,
         effort_curves=effort,
         effort_curve_of=effort_of,
-        consumption_threshold=thresholds(groups),
-        endowment=endowments(groups),
-        endowed=endowed(config),
-        trade_power=of_groups(config, "trade_power"),
         largest_holding=largest,
-        shocks=shocks(config),
         devices=None if config.devices == "none" else _device_parameters(config, curves, groups),
-        first_society=config.first_society,
-        societies=config.replicates,
-        numeraire=numeraire(config),
-        network=bool(config.record.network),
-        policies=in_use(config),
-        synchronizes=synchronizes(config),
-        transfer_share=of_groups(config, "transfer_share", 0.0),
-        rules=replaced(config).translated.reference,
-        **rule_texts(config),
+        **of_point(config, groups),
+        **of_all_points(config),
     )
+
+
+def of_all_points(config: EconomyConfig) -> dict[str, Any]:
+    """Return the parameters that all points of a configuration have in common."""
+    return {
+        "seed": config.seed,
+        "shapes": shapes(config),
+        "group_of_agent": group_of_agent(config),
+        "endowed": endowed(config),
+        "shocks": shocks(config),
+        "first_society": config.first_society,
+        "societies": config.replicates,
+        "numeraire": numeraire(config),
+        "network": bool(config.record.network),
+        "policies": in_use(config),
+        "synchronizes": synchronizes(config),
+        "rules": replaced(config).translated.reference,
+        **rule_texts(config),
+    }
+
+
+def of_point(config: EconomyConfig, groups: list[GroupValues]) -> dict[str, Any]:
+    """Return the parameters that may differ between points, without curves and devices."""
+    return {
+        "values": values(config),
+        "consumption_threshold": thresholds(groups),
+        "endowment": endowments(groups),
+        "trade_power": of_groups(config, "trade_power"),
+        "transfer_share": of_groups(config, "transfer_share", 0.0),
+    }
 
 
 def replaced(config: EconomyConfig) -> Plugged:

@@ -13,12 +13,11 @@ from typing import TYPE_CHECKING, Any
 from societies.economy.config import EconomyConfig
 from societies.errors import ConfigError, option
 from societies.workload import Block, Events, Series, Setup, Source, Step, Workload
-from societies.workload.declare.naming import imported
+from societies.workload.declare.naming import Imported
 from societies.workload.declare.scene import Scene
 from societies.workload.running.forms import in_form, require_form
 
 if TYPE_CHECKING:
-    import xarray as xr
     from numpy.typing import NDArray
 
     from reference_py.economy.parameters import Parameters
@@ -45,15 +44,16 @@ class Economy(Workload[EconomyConfig, "Parameters"]):
     contents_class = "societies.economy.results:DayRecorder"
     report_class = "societies.economy.report:EconomyReport"
 
-    sizes = imported("societies.economy.state:sizes")
-    fields = imported("societies.economy.state:state_fields")
-    phases = imported("societies.economy.phases:phases")
-    reference = imported("societies.economy.phases:reference")
-    counts = imported("societies.economy.coverage:counted_quantities")
-    part = imported("societies.economy.coverage:part")
-    limits = imported("societies.economy.limits:limits")
-    seconds = imported("societies.economy.duration:seconds")
-    watched = imported("societies.economy.scene:watched")
+    sizes = Imported("societies.economy.state:sizes")
+    fields = Imported("societies.economy.state:state_fields")
+    phases = Imported("societies.economy.phases:phases")
+    reference = Imported("societies.economy.phases:reference")
+    counts = Imported("societies.economy.coverage:counted_quantities")
+    part = Imported("societies.economy.coverage:part")
+    limits = Imported("societies.economy.limits:limits")
+    seconds = Imported("societies.economy.duration:seconds")
+    watched = Imported("societies.economy.scene:watched")
+    figure = Imported("societies.economy.figure:figure")
 
     def parameters(self, config: EconomyConfig) -> Parameters:
         """Return the parameters of a configuration's societies: numbers and tables."""
@@ -294,18 +294,6 @@ class Economy(Workload[EconomyConfig, "Parameters"]):
             progress=progress,
         )
         return in_form(form, found, partial(text, full=full))
-
-    def figure(self, results: xr.Dataset, *, bands: str = "interval") -> Any:
-        """Draw the daily means and, with devices, their use.
-
-        Parameters
-        ----------
-        bands : str
-            Meaning of the bands: interval (of the mean), quantiles (of the societies), none.
-        """
-        from societies.economy.figure import figure
-
-        return figure(results, bands=bands)
 
 
 WORKLOAD = Economy()

@@ -5,14 +5,11 @@ The rules are in ``reference_py/games/chess``, the kernels in ``kernels/games/ch
 
 from __future__ import annotations
 
-from pathlib import Path
-from typing import Any
-
 from reference_py.games.chess.rules import in_check
 from reference_py.games.chess.search import GAME, ChessParameters, decoded
 from societies.games.chess.config import ChessConfig, boards_of
 from societies.games.ngtsg.search import SearchWorkload
-from societies.workload import Setup
+from societies.workload.declare.naming import Imported
 
 
 class Chess(SearchWorkload[ChessConfig, ChessParameters]):
@@ -22,6 +19,7 @@ class Chess(SearchWorkload[ChessConfig, ChessParameters]):
     summary = "the game tree of chess, searched node by node in batches, with pruning or without"
     config = ChessConfig
     rules, file = GAME, "games/chess/search.cl"
+    play = Imported("societies.games.chess.play:play", bound=True)
 
     def parameters(self, config: ChessConfig) -> ChessParameters:
         """Return the parameters of a search that the reference takes."""
@@ -41,44 +39,6 @@ class Chess(SearchWorkload[ChessConfig, ChessParameters]):
             return "no move: every piece is blocked"
         mated = in_check(boards_of(config.fens)[0].position)
         return f"no move: {'checkmate' if mated else 'stalemate'}"
-
-    def play(
-        self,
-        config: ChessConfig,
-        *,
-        device: Any = "auto",
-        moves: str = "",
-        side: str = "white",
-        seconds: str = "",
-        save: Path | None = None,
-        protocol: str = "",
-        console: Any = None,
-    ) -> str:
-        """Play a game against the search, or let a program use it; return how it ended.
-
-        Parameters
-        ----------
-        moves : str
-            Your moves in order, instead of asking: e2e4,g1f3 or e4,Nf3; or a file of a
-            saved game, game.pgn, to make the moves of both sides in it.
-        side : str
-            Which side is yours: white or black.
-        seconds : str
-            Time of the search for a move; without it looks as far ahead as the key depth says.
-        save : Path or None
-            File to write the game to, in portable game notation.
-        protocol : str
-            uci: speak the Universal Chess Interface instead, by which chess programs use engines.
-        """
-        from societies.errors import ConfigError, option
-        from societies.games.chess import play, uci
-
-        if protocol:
-            if protocol != "uci":
-                raise ConfigError(f"{option('protocol', protocol)}: uci")
-            uci.Uci(Setup(self, config), device).run()
-            return ""
-        return play.play(Setup(self, config), device, moves, side, seconds, save, console)
 
 
 WORKLOAD = Chess()

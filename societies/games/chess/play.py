@@ -17,22 +17,47 @@ from societies.games.chess.game import NAMES, ChessGame, pgn, read_pgn
 from societies.games.chess.searcher import MOST_DEPTH, ChessSearcher, FoundMove
 from societies.opencl import Device
 from societies.words import counted
-from societies.workload import Setup
+from societies.workload import Setup, Workload
 
 SIDES = {"white": WHITE, "black": BLACK}
 
 
 def play(
-    setup: Setup[ChessConfig, Any],
-    device: str | Device,
-    moves: str,
-    side: str,
-    seconds: str,
-    save: Path | None,
-    console: Console | None,
+    workload: Workload[ChessConfig, Any],
+    config: ChessConfig,
+    *,
+    device: str | Device = "auto",
+    moves: str = "",
+    side: str = "white",
+    seconds: str = "",
+    save: Path | None = None,
+    protocol: str = "",
+    console: Console | None = None,
 ) -> str:
-    """Play until the game ends, the moves run out or the player quits; return the result."""
-    config = setup.config
+    """Play a game against the search, or let a program use it; return how it ended.
+
+    Parameters
+    ----------
+    moves : str
+        Your moves in order, instead of asking: e2e4,g1f3 or e4,Nf3; or a file of a
+        saved game, game.pgn, to make the moves of both sides in it.
+    side : str
+        Which side is yours: white or black.
+    seconds : str
+        Time of the search for a move; without it looks as far ahead as the key depth says.
+    save : Path or None
+        File to write the game to, in portable game notation.
+    protocol : str
+        uci: speak the Universal Chess Interface instead, by which chess programs use engines.
+    """
+    setup = Setup(workload, config)
+    if protocol:
+        from societies.games.chess.uci import Uci
+
+        if protocol != "uci":
+            raise ConfigError(f"{option('protocol', protocol)}: uci")
+        Uci(setup, device).run()
+        return ""
     time, own = terminal.read_seconds(seconds), terminal.read_side(side, SIDES)
     terminal.require_new(save)
     fen, saved = config.fens[0], terminal.saved_game(moves)

@@ -8,7 +8,6 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import replace
 from functools import partial
-from pathlib import Path
 from typing import Any
 
 from reference_py.copies import Copy
@@ -20,7 +19,8 @@ from reference_py.games.connect6.wins import prove
 from societies.games.connect6.config import Connect6Config
 from societies.games.ngtsg.search import SearchWorkload
 from societies.words import counted
-from societies.workload import Field, Launch, Phase, Scratch, Setup, Step
+from societies.workload import Field, Launch, Phase, Scratch, Step
+from societies.workload.declare.naming import Imported
 
 FILE = "games/connect6/search.cl"
 CLASSES = "games/connect6/classes.cl"
@@ -38,6 +38,7 @@ class Connect6(SearchWorkload[Connect6Config, Connect6Parameters]):
     config = Connect6Config
     rules, file = GAME, FILE
     together = True
+    play = Imported("societies.games.connect6.play:play", bound=True)
 
     def fields(self, p: Connect6Parameters) -> Mapping[str, Field]:
         """Return the arrays of a search; a resumed search builds the table of classes again."""
@@ -98,35 +99,6 @@ class Connect6(SearchWorkload[Connect6Config, Connect6Parameters]):
             turns = counted(int(found.win_in), "turn")
             text = f"in {turns}, beginning with {turn_text(int(found.win_turn))}"
         return [("win by threats", text)]
-
-    def play(
-        self,
-        config: Connect6Config,
-        *,
-        device: Any = "auto",
-        moves: str = "",
-        side: str = "white",
-        seconds: str = "",
-        save: Path | None = None,
-        console: Any = None,
-    ) -> str:
-        """Play a game against the search; return how it ended.
-
-        Parameters
-        ----------
-        moves : str
-            Your turns in order, instead of asking: J9I10,K9L9; or a file of a
-            saved game, game.txt, to make the turns of both sides in it.
-        side : str
-            Which side is yours: black or white.
-        seconds : str
-            Time of the search for a turn, instead of the configuration's depth.
-        save : Path or None
-            File to write the turns of the game to.
-        """
-        from societies.games.connect6.play import play
-
-        return play(Setup(self, config), device, moves, side, seconds, save, console)
 
     def move_text(self, config: Connect6Config, move: int) -> str:
         """Return the points of a turn: J9I10."""

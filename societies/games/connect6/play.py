@@ -13,25 +13,40 @@ from societies.games.connect6.config import Connect6Config
 from societies.games.connect6.game import BLACK, NAMES, WHITE, Connect6Game
 from societies.games.connect6.searcher import Connect6Searcher, FoundTurn
 from societies.opencl import Device
-from societies.workload import Setup
+from societies.workload import Setup, Workload
 
 SIDES = {"black": BLACK, "white": WHITE}
 MOST_DEPTH = 12
 
 
 def play(
-    setup: Setup[Connect6Config, Any],
-    device: str | Device,
-    moves: str,
-    side: str,
-    seconds: str,
-    save: Path | None,
-    console: Console | None,
+    workload: Workload[Connect6Config, Any],
+    config: Connect6Config,
+    *,
+    device: str | Device = "auto",
+    moves: str = "",
+    side: str = "white",
+    seconds: str = "",
+    save: Path | None = None,
+    console: Console | None = None,
 ) -> str:
-    """Play until the game ends, the turns run out or the player quits; return the result."""
+    """Play a game against the search; return how it ended.
+
+    Parameters
+    ----------
+    moves : str
+        Your turns in order, instead of asking: J9I10,K9L9; or a file of a
+        saved game, game.txt, to make the turns of both sides in it.
+    side : str
+        Which side is yours: black or white.
+    seconds : str
+        Time of the search for a turn, instead of the configuration's depth.
+    save : Path or None
+        File to write the turns of the game to.
+    """
     time, own = terminal.read_seconds(seconds), terminal.read_side(side, SIDES)
     terminal.require_new(save)
-    config, searcher = setup.config, Connect6Searcher(setup.on(device))
+    searcher = Connect6Searcher(Setup(workload, config).on(device))
     game = Connect6Game(config.games()[0])
     table = _Connect6Game(game, own, config.depth, time, console, searcher)
     saved = terminal.saved_game(moves)

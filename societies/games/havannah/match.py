@@ -16,6 +16,7 @@ from reference_py.games.havannah.match import MatchParameters
 from societies.games.havannah import FOLDER
 from societies.games.havannah.match_config import HavannahMatchConfig
 from societies.games.matches import HostedMatch
+from societies.workload.declare.naming import Imported
 
 if TYPE_CHECKING:
     from societies.opencl import Device
@@ -30,6 +31,7 @@ class HavannahMatch(HostedMatch):
     work = "game"
     within_time = "how many playouts there are in it"
     start_file, moves = f"{FOLDER}/start.cl", "cells in order, -2 for a swap"
+    play = Imported("societies.games.havannah.play:play", bound=True)
 
     def players(self, p: MatchParameters, device: Device | None) -> list[Any]:
         """Return what runs the playouts of each player."""
@@ -53,31 +55,6 @@ class HavannahMatch(HostedMatch):
         """Return the board, and the names of the players."""
         swap = "with swap" if p.swap else "without swap"
         return [("board", f"size {p.size}, {swap}"), *super().plan_rows(config, p)]
-
-    def play(
-        self,
-        config: HavannahMatchConfig,
-        *,
-        device: Any = "auto",
-        moves: str = "",
-        side: str = "white",
-        protocol: str = "",
-        console: Any = None,
-    ) -> str:
-        """Play a game against the first player; return how it ended.
-
-        Parameters
-        ----------
-        moves : str
-            Your moves in order, instead of asking, with commas: F6,swap,A1.
-        side : str
-            Which side is yours: white or black.
-        protocol : str
-            gtp: speak the Go Text Protocol on standard input and output instead.
-        """
-        from societies.games.havannah.play import play
-
-        return play(config, device, moves, side, protocol, console)
 
 
 WORKLOAD = HavannahMatch()

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 from rich.console import Console
 
 from reference_py.games.havannah.parameters import BLACK, WHITE
@@ -11,17 +13,30 @@ from societies.games.havannah.players import ChosenMove, Opponent
 from societies.games.havannah.position import NAMES, HavannahGame
 from societies.games.terminal import TerminalGame, read_side
 from societies.opencl import Device
+from societies.workload import Workload
 
 
 def play(
+    workload: Workload[HavannahMatchConfig, Any],
     config: HavannahMatchConfig,
-    device: str | Device,
-    moves: str,
-    side: str,
-    protocol: str,
-    console: Console | None,
+    *,
+    device: str | Device = "auto",
+    moves: str = "",
+    side: str = "white",
+    protocol: str = "",
+    console: Console | None = None,
 ) -> str:
-    """Play until the game ends, the moves run out or the player quits; return the result."""
+    """Play a game against the first player; return how it ended.
+
+    Parameters
+    ----------
+    moves : str
+        Your moves in order, instead of asking, with commas: F6,swap,A1.
+    side : str
+        Which side is yours: white or black.
+    protocol : str
+        gtp: speak the Go Text Protocol on standard input and output instead.
+    """
     if protocol:
         from societies.games.havannah.gtp import serve
 

@@ -14,7 +14,8 @@ from reference_py.games.kalah.parameters import Parameters
 from societies.games.kalah import figure, search
 from societies.games.kalah.config import KalahConfig
 from societies.games.kalah.levels import search_levels
-from societies.workload import Field, Phase, Setup, Source, Step, phase
+from societies.workload import Field, Phase, Source, Step, phase
+from societies.workload.declare.naming import Imported
 
 
 class Kalah(search.LevelSearch[KalahConfig, Parameters]):
@@ -23,6 +24,7 @@ class Kalah(search.LevelSearch[KalahConfig, Parameters]):
     name = "kalah"
     summary = "minimax of Kalah: the whole tree of a board, to one depth after the other"
     config = KalahConfig
+    play = Imported("societies.games.kalah.play:play", bound=True)
     clock, copies, work = "depth", "game", "node"
     ticks_key = "depth"
     counted_by, timed = "nodes", True
@@ -67,28 +69,6 @@ class Kalah(search.LevelSearch[KalahConfig, Parameters]):
             "given_movers": np.array([one.to_move for one in p.games], np.uint8),
         }
         return Source({**rules, **search.macros([p])}, arguments=arguments)
-
-    def play(
-        self,
-        config: KalahConfig,
-        *,
-        device: Any = "auto",
-        moves: str = "",
-        side: str = "bottom",
-        console: Any = None,
-    ) -> str:
-        """Play a game against the search; return how it ended.
-
-        Parameters
-        ----------
-        moves : str
-            Your pits in order, counted from 1 in the direction of sowing, instead of asking: 3,5,1.
-        side : str
-            Which side is yours: top or bottom.
-        """
-        from societies.games.kalah.play import play
-
-        return play(Setup(self, config), device, moves, side, console)
 
     def plan_rows(self, config: KalahConfig, p: Parameters) -> list[tuple[str, str]]:
         """Return how the last search is divided into stages."""

@@ -20,7 +20,7 @@ from societies.games.terminal import TerminalGame, read_side
 from societies.inputs import shown, whole_number
 from societies.opencl import Device
 from societies.words import counted
-from societies.workload import Setup
+from societies.workload import Setup, Workload
 from societies.workload.running.engines import engine_on
 
 NAMES = {TOP: "TOP", BOTTOM: "BOTTOM"}
@@ -150,18 +150,29 @@ class Match(BoardGame):
 
 
 def play(
-    setup: Setup[KalahConfig, Any],
-    device: str | Device,
-    moves: str,
-    side: str,
-    console: Console | None,
+    workload: Workload[KalahConfig, Any],
+    config: KalahConfig,
+    *,
+    device: str | Device = "auto",
+    moves: str = "",
+    side: str = "bottom",
+    console: Console | None = None,
 ) -> str:
-    """Play until the game ends, the moves run out or the player quits; return the result."""
+    """Play a game against the search; return how it ended.
+
+    Parameters
+    ----------
+    moves : str
+        Your pits in order, counted from 1 in the direction of sowing, instead of asking: 3,5,1.
+    side : str
+        Which side is yours: top or bottom.
+    """
     own = read_side(side, {"top": TOP, "bottom": BOTTOM})
-    depth = setup.config.depth
-    if not depth:
+    if not config.depth:
         raise ConfigError("play: depth is 0, which looks for no move; at least 1 is needed")
-    game = _KalahGame(Match(setup.on(device)), own, depth, 0.0, console, None)
+    game = _KalahGame(
+        Match(Setup(workload, config).on(device)), own, config.depth, 0.0, console, None
+    )
     return game.played(moves)
 
 

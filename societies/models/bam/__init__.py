@@ -21,6 +21,7 @@ from societies.models.bam.goods import budget, goods, look, save, shopping  # no
 from societies.models.bam.labour import draw_lot, labour, offer, pay, revise, search  # noqa: F401
 from societies.models.bam.statistics import measure, statistics  # noqa: F401
 from societies.words import counted
+from societies.workload.declare.naming import Imported
 from societies.workload.declare.protocol import Setup
 from societies.workload.running.forms import in_form, require_form
 
@@ -75,6 +76,7 @@ class Bam(Model[BamConfig, Any]):
     config = BamConfig
     clock, copies, work = "quarter", "economy", "agent-quarter"
     accounts = ACCOUNTS
+    figure = Imported("societies.models.bam.figure:figure")
     start = ("begin",)
     day = (
         *("draw_lot", "target", "plan"),
@@ -169,12 +171,6 @@ class Bam(Model[BamConfig, Any]):
         }
         fields = saved | {name: replace(one, checkpointed=False) for name, one in handed_on.items()}
         return fields | {name: replace(fields[name], recorded=True) for name in RECORDED}
-
-    def figure(self, results: Any, *, economy: int = 0, first: int = 0) -> Any:
-        """Draw an economy: series, the curves of Phillips, Okun and Beveridge, bankruptcies."""
-        from societies.models.bam.figure import figure
-
-        return figure(results, economy=economy, first=first)
 
     def trace(  # type: ignore[override]  # with options of its own
         self,

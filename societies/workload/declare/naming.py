@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import fields
 from importlib import import_module
+from types import MethodType
 from typing import Any, TypeVar
 
 T = TypeVar("T")
@@ -15,16 +16,24 @@ def object_named(place: str) -> Any:
     return getattr(import_module(module), name)
 
 
-def imported(place: str) -> Any:
-    """Return a method that calls the function ``MODULE:NAME``, whose module is imported then.
+class Imported:
+    """A member of a workload in another module, which is imported when the member is first used.
 
-    The function gets the arguments of the method except the workload.
+    Parameters
+    ----------
+    place : ``MODULE:FUNCTION``
+    bound : whether the function is a method, whose first parameter is the workload
     """
 
-    def method(self: Any, *given: Any, **named: Any) -> Any:
-        return object_named(place)(*given, **named)
+    def __init__(self, place: str, *, bound: bool = False) -> None:
+        self._place, self._bound = place, bound
 
-    return method
+    def __get__(self, workload: object, kind: type) -> Any:
+        """Return the function, or the method of a workload."""
+        if workload is None:
+            return self
+        function = object_named(self._place)
+        return MethodType(function, workload) if self._bound else function
 
 
 def parameters_of(kind: type[T], config: Any, **others: Any) -> T:

@@ -23,7 +23,6 @@ from societies.kerneltext.source import Generated, amalgamate, without_comments
 from societies.model.carried import NUMBER, PLACE, note_number, on_host, phase_in_python
 from societies.model.mistakes import place_of, require_class, require_declared, with_arguments
 from societies.model.repeatable import require_repeatable
-from societies.model.traceable import Traceable
 from societies.opencl.debug import checked_mode
 from societies.translate import (
     Declared,
@@ -44,6 +43,7 @@ from societies.workload import (
     Workload,
 )
 from societies.workload.declare.fields import SERIES
+from societies.workload.declare.naming import Imported
 from societies.workload.declare.phases import Joined, phase
 from societies.workload.declare.protocol import C, P
 from societies.workload.running.ensembles import once
@@ -55,7 +55,7 @@ _WARNED: set[str] = set()
 """Messages of phases that cannot be translated, each of which is shown once."""
 
 
-class Model(Traceable, Workload[C, P]):
+class Model(Workload[C, P]):
     """A workload in one Python file.
 
     Attributes
@@ -70,6 +70,7 @@ class Model(Traceable, Workload[C, P]):
     clock, copies, work = "day", "society", "society-day"
     numbered = True
     contents_class = "societies.model.ended:contents_of_model"
+    trace = Imported("societies.model.tracing:trace", bound=True)
 
     def __init_subclass__(cls, **more: Any) -> None:
         """Make the hash of the rules a part of the version, and check the arguments of steps."""

@@ -19,9 +19,10 @@ from societies.words import counted
 from societies.workload.checking.coverage import first_difference
 from societies.workload.checking.verify import REPORT_IT
 from societies.workload.declare.fields import SERIES
-from societies.workload.declare.protocol import Setup
+from societies.workload.declare.protocol import Setup, Workload
 from societies.workload.running.batches import OwnCopies, engine_of
 from societies.workload.running.engines import LOG_TICKS, Engine
+from societies.workload.running.forms import in_form, require_form
 from societies.workload.running.state import checkpointed
 
 SHOWN = 6
@@ -77,22 +78,28 @@ class TracedTick:
 
 
 def trace(
-    setup: Setup[Any, Any],
+    workload: Workload[Any, Any],
+    config: Any,
     *,
-    tick: int,
+    tick: int = 1,
     entry: int | None = None,
     copy: int | None = None,
+    form: str = "text",
     device: str | Device = "auto",
     progress: Callable[[int, int], None] | None = None,
-) -> TracedTick:
-    """Return what each phase of a tick changed.
+) -> str:
+    """Return a text on what each phase of a tick changed.
 
     Parameters
     ----------
-    tick : from 1
-    entry : report only entries of this index in the first dimension of a field, and rows that
-        hold this number
-    copy : number of the copy; default: the first
+    tick : int
+        The tick, such as a day, from 1.
+    entry : int, optional
+        Only entries of this index, such as an agent, from 0, and events that hold this number.
+    copy : int, optional
+        The number of the copy, such as a society; default: the first.
+    form : str
+        text or json.
 
     Raises
     ------
@@ -101,6 +108,19 @@ def trace(
     DeviceError
         If the tick ends in another state than on the device.
     """
+    require_form(form)
+    return in_form(form, _traced(Setup(workload, config), tick, entry, copy, device, progress))
+
+
+def _traced(
+    setup: Setup[Any, Any],
+    tick: int,
+    entry: int | None,
+    copy: int | None,
+    device: str | Device,
+    progress: Callable[[int, int], None] | None,
+) -> TracedTick:
+    """Return what each phase of a tick changed; see `trace`."""
     workload, p = setup.workload, setup.p
     clock, copies = workload.clock, workload.copies
     number = setup.first if copy is None else copy

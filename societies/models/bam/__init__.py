@@ -172,7 +172,7 @@ class Bam(Model[BamConfig, Any]):
         fields = saved | {name: replace(one, checkpointed=False) for name, one in handed_on.items()}
         return fields | {name: replace(fields[name], recorded=True) for name in RECORDED}
 
-    def trace(  # type: ignore[override]  # with options of its own
+    def trace(
         self,
         config: BamConfig,
         *,

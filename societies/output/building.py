@@ -136,7 +136,7 @@ def build_table(
     file: h5py.File, table: EventTable, lengths: Mapping[str, int]
 ) -> list[h5py.Dataset]:
     """Write the structures of a table and its fill values; return its datasets, as `build` does."""
-    group = file.create_group(table.place)
+    group = file.create_group(table.group)
     scale = group.create_dataset(EVENT, data=np.arange(table.rows, dtype=np.int64))
     scale.make_scale(EVENT)
     describe(scale, "", "number of the event")

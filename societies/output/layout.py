@@ -232,7 +232,7 @@ class Layout:
         for name, variable in self.variables.items():
             axis = self.axis(variable)
             shapes[name] = (2,) if axis is None else (self.shape(variable)[axis],)
-        return shapes | {table.place: (table.rows,) for table in self.tables.values()}
+        return shapes | {table.group: (table.rows,) for table in self.tables.values()}
 
     @property
     def nbytes_on_disk(self) -> int:
@@ -264,7 +264,7 @@ class Layout:
         state = [
             f"checkpoint/{slot}/state/{name}" for slot in range(self.slots) for name in self.state
         ]
-        columns = [f"{t.place}/{name}" for t in self.tables.values() for name in t.places]
+        columns = [f"{t.group}/{name}" for t in self.tables.values() for name in t.datasets]
         sums = [f"{CHECKSUMS}/{name}" for name in self.checksums]
         return [*self.coordinates, *self.variables, *state, *columns, *sums]
 

@@ -88,7 +88,7 @@ def open_results(path: str | PathLike[str], events: str | None = None) -> xr.Dat
                     checks.require_clock(clock)
             if events is not None and events not in found:
                 raise no_table(path, events, found)
-            group = found[events].place if events is not None else None
+            group = found[events].group if events is not None else None
             whole = xr.open_dataset(
                 path, engine="h5netcdf", group=group, mask_and_scale=False, phony_dims="access"
             )

@@ -383,17 +383,17 @@ class ResultFile:
             If the file cannot be written.
         """
         space = self._layout.tables[table]
-        first, count = self._rows[table], tables.block(space, columns)
+        first, count = self._rows[table], tables.count_rows(space, columns)
         if first + count > space.rows:
             self._lengthen(space.longer(first + count))
         if count:
             rows = slice(first, first + count)
             with self._writing():
                 for name, values in columns.items():
-                    self._disk.write(f"{space.place}/{name}", values, rows)
-                whole = [self._disk.read(f"{space.place}/{name}", rows) for name in sorted(columns)]
-                sums = checksums.event_sums(self._disk, space.place, first, whole)
-                self._disk.write(f"{CHECKSUMS}/{space.place}", sums, rows)
+                    self._disk.write(f"{space.group}/{name}", values, rows)
+                whole = [self._disk.read(f"{space.group}/{name}", rows) for name in sorted(columns)]
+                sums = checksums.event_sums(self._disk, space.group, first, whole)
+                self._disk.write(f"{CHECKSUMS}/{space.group}", sums, rows)
         self._rows[table] = first + count
 
     def rewind(self, tick: int) -> None:
@@ -403,7 +403,7 @@ class ResultFile:
         """
         with explained(self.path, READING):
             for name, table in self._layout.tables.items():
-                ticks = self._disk.read(f"{table.place}/{self._layout.clock}")
+                ticks = self._disk.read(f"{table.group}/{self._layout.clock}")
                 self._rows[name] = tables.rows_until(ticks, tick)
 
     def shorten(self) -> None:

@@ -31,7 +31,7 @@ class RunEvents:
 
     Attributes
     ----------
-    places : (run, 2) int64, first row and number of rows of each run
+    ranges : (run, 2) int64, first row and number of rows of each run
     used : number of rows up to the last valid one; see `continue_after`
     """
 
@@ -42,11 +42,11 @@ class RunEvents:
 
     def reload(self) -> None:
         """Read again from the disk which rows belong to each run."""
-        self.places: NDArray[np.int64] = self._disk.read(PLACES.format(self.table.name)).copy()
+        self.ranges: NDArray[np.int64] = self._disk.read(PLACES.format(self.table.name)).copy()
 
     def read(self, column: str, first: int, stop: int) -> NDArray[Any]:
         """Return values of consecutive rows of the table."""
-        return self._disk.read(f"{self.table.place}/{column}", slice(first, stop))
+        return self._disk.read(f"{self.table.group}/{column}", slice(first, stop))
 
     def add(self, rows: Sequence[int], columns: Columns) -> None:
         """Write the events of some runs; the table must have room for them.
@@ -64,15 +64,15 @@ class RunEvents:
             if column.name in columns:  # runs of another shape may lack some
                 values = self._runs[list(rows)][at] if column.name == RUN else columns[column.name]
                 inner = [slice(0, length) for length in values.shape[1:]]
-                self._disk.write(f"{self.table.place}/{column.name}", values, events, *inner)
-        self.places[list(rows)] = np.stack([first, count], axis=1)
+                self._disk.write(f"{self.table.group}/{column.name}", values, events, *inner)
+        self.ranges[list(rows)] = np.stack([first, count], axis=1)
         at = np.array(rows, np.intp)
-        self._disk.write_rows(PLACES.format(self.table.name), at, self.places[at])
+        self._disk.write_rows(PLACES.format(self.table.name), at, self.ranges[at])
         self.used = events.stop
 
     def take_over(self, other: RunEvents, rows: Mapping[int, int]) -> None:
         """Copy the events of runs of another study; ``rows`` maps its rows to rows of this one."""
-        first, count = other.places[list(rows)].T
+        first, count = other.ranges[list(rows)].T
         run = np.repeat(np.arange(len(rows)), count)
         places = np.repeat(first - np.cumsum(count) + count, count) + np.arange(len(run))
         columns = {
@@ -83,7 +83,7 @@ class RunEvents:
 
     def checksums(self, rows: slice | NDArray[np.intp], sums: Sequence[int]) -> list[int]:
         """Return the CRC-32 of the events of each run in ``rows``, continued from ``sums``."""
-        places = self.places[rows]
+        places = self.ranges[rows]
         found = [
             zlib.crc32(int(count).to_bytes(8, "little", signed=True), before)
             for count, before in zip(places[:, 1], sums, strict=True)
@@ -104,13 +104,13 @@ class RunEvents:
 
     def chosen(self, rows: Sequence[int]) -> NDArray[np.int64]:
         """Return the rows of the table that hold the events of some runs, run after run."""
-        places = self.places[list(rows)]
+        places = self.ranges[list(rows)]
         parts = [np.arange(first, first + count) for first, count in places.tolist()]
         return np.concatenate([np.empty(0, np.int64), *parts])
 
     def stale(self, over: Sequence[int]) -> list[int]:
         """Return the rows of the table that are not empty and belong to no run in ``over``."""
-        places = self.places[list(over)]
+        places = self.ranges[list(over)]
         edges = np.zeros(self.table.rows + 1, np.int64)
         for first, count in places[self._possible(places)].tolist():
             edges[first] += 1
@@ -136,17 +136,17 @@ class RunEvents:
             for column in self.table.columns:
                 values = self.read(column.name, events.start, events.stop)
                 empty = np.full(values.shape, column.fill, values.dtype)
-                self._disk.write(f"{self.table.place}/{column.name}", empty, events)
-        positions = np.zeros_like(self.places)
-        positions[list(over)] = self.places[list(over)]
-        if not np.array_equal(positions, self.places):
-            self.places = positions
+                self._disk.write(f"{self.table.group}/{column.name}", empty, events)
+        positions = np.zeros_like(self.ranges)
+        positions[list(over)] = self.ranges[list(over)]
+        if not np.array_equal(positions, self.ranges):
+            self.ranges = positions
             self._disk.write(PLACES.format(self.table.name), positions)
         self.continue_after(over)
 
     def continue_after(self, done: Sequence[int]) -> None:
         """Write the next events after the last event of the runs in ``done``."""
-        places = self.places[list(done)]
+        places = self.ranges[list(done)]
         self.used = int(places[self._possible(places)].sum(axis=1).max(initial=0))
 
     def _possible(self, places: NDArray[np.int64]) -> NDArray[np.bool_]:

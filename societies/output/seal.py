@@ -77,7 +77,7 @@ def stretch(offset: int, end: int) -> str:
 
 def make(path: Path, disk: Disk, layout: Layout) -> Seal:
     """Seal the file of a run, whose structures are final; ``disk`` has no extents yet."""
-    final = {*layout.coordinates, *(f"{table.place}/{EVENT}" for table in layout.tables.values())}
+    final = {*layout.coordinates, *(f"{table.group}/{EVENT}" for table in layout.tables.values())}
     common = _common(path, disk, final, {**layout.attributes, COPIES: layout.copies})
     series = {}
     for name, variable in layout.variables.items():
@@ -87,7 +87,7 @@ def make(path: Path, disk: Disk, layout: Layout) -> Seal:
         series[name] = VariableCheck(axis, dim, variable.lag, fill)
     fills = {
         name: tuple(
-            fill_of(column.fill, common["extents"][f"{table.place}/{column.name}"])
+            fill_of(column.fill, common["extents"][f"{table.group}/{column.name}"])
             for column in table.columns
         )
         for name, table in layout.tables.items()

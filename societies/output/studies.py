@@ -186,14 +186,14 @@ def open_study_events(path: str | os.PathLike[str], events: str) -> xr.Dataset:
         whole = xr.open_dataset(
             path,
             engine="h5netcdf",
-            group=table.table.place,
+            group=table.table.group,
             mask_and_scale=False,
             phony_dims="access",
         )
     for variable in whole.variables.values():
         variable.attrs.pop(FILL, None)
     with opened(path) as file:
-        whole = without_codes(whole, file[table.table.place])
+        whole = without_codes(whole, file[table.table.group])
     done = np.flatnonzero(content.rows.state == DONE)
     rows = table.chosen(done[np.argsort(content.runs[done], kind="stable")].tolist())
     chosen = whole.isel({EVENT: rows}).assign_coords({EVENT: np.arange(len(rows))})

@@ -175,11 +175,11 @@ class StudyFile:
                 old = self._disk.read(name)
                 disk.write(name, old, rows, *(slice(0, length) for length in old.shape[1:]))
             for one in self.events.values():
-                disk.write(PLACES.format(one.table.name), one.places, rows)
+                disk.write(PLACES.format(one.table.name), one.ranges, rows)
                 for column in one.table.columns:
                     old = one.read(column.name, 0, one.used)
                     at = (slice(0, length) for length in old.shape)
-                    disk.write(f"{one.table.place}/{column.name}", old, *at)
+                    disk.write(f"{one.table.group}/{column.name}", old, *at)
             new = type(self)(temporary, disk, sealed)
             for state in (DONE, FAILED):
                 new._sum(self._rows(state), state)

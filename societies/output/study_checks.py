@@ -185,7 +185,7 @@ class Checker:
             nothing.append(np.frombuffer(each * math.prod(values.shape[1:]), np.uint8))
         empty = (block == np.concatenate(nothing)).all(axis=1)
         for name in sorted(self.events):
-            empty &= ~self.events[name].places[rows].any(axis=1)
+            empty &= ~self.events[name].ranges[rows].any(axis=1)
         return self._sums(rows, block), empty
 
 

@@ -125,7 +125,7 @@ class StudyLayout:
     @property
     def final(self) -> set[str]:
         """Datasets whose values never change."""
-        events = {f"{table.place}/{EVENT}" for table in self.tables.values()}
+        events = {f"{table.group}/{EVENT}" for table in self.tables.values()}
         along = {one.name for one in self.along}
         return {RUN, POINTS, DEFINITION, *along, *self.coordinates, *events}
 
@@ -134,7 +134,7 @@ class StudyLayout:
         """Bytes reserved for each of the two seals, which hold compressed names and numbers."""
         names = [*self.final, *self.variables, *OWN]
         names += [
-            f"{table.place}/{name}" for table in self.tables.values() for name in table.places
+            f"{table.group}/{name}" for table in self.tables.values() for name in table.datasets
         ]
         texts = sum(16 + len(key.encode()) for key in self.attributes)
         texts += sum(min(len(str(one).encode()), 1200) for one in self.attributes.values())
@@ -262,7 +262,7 @@ def extents_of(path: Path) -> dict[str, Extent]:
     with opened(path) as file:
         names = json.loads(file.attrs["variables"])
         for table in read_tables(file).values():
-            names += [f"{table.place}/{column.name}" for column in table.columns]
+            names += [f"{table.group}/{column.name}" for column in table.columns]
             names.append(PLACES.format(table.name))
         for name in (*names, STATUS, ERROR, WALL_TIME, CHECKSUM, POINTS, DEFINITION):
             dataset = file[name]

@@ -73,12 +73,12 @@ class EventTable:
     in_study: bool = field(default=False, compare=False)
 
     @property
-    def place(self) -> str:
+    def group(self) -> str:
         """Name of the table's group in the file."""
         return f"{EVENTS}/{self.name}"
 
     @property
-    def places(self) -> list[str]:
+    def datasets(self) -> list[str]:
         """Names of the datasets in the group."""
         return [EVENT, *(column.name for column in self.columns)]
 
@@ -130,8 +130,8 @@ def rows_until(ticks: NDArray[Any], tick: int) -> int:
     return int(np.count_nonzero((ticks >= 0) & (ticks <= tick)))
 
 
-def block(table: EventTable, columns: Mapping[str, NDArray[Any]]) -> int:
-    """Check new rows, given as one array for each column; return their number."""
+def count_rows(table: EventTable, columns: Mapping[str, NDArray[Any]]) -> int:
+    """Return the number of new rows, given as one array for each column, after checking them."""
     names = {column.name for column in table.columns}
     if columns.keys() != names:
         raise ValueError(f"table '{table.name}' has columns {sorted(names)}, not {sorted(columns)}")

@@ -18,8 +18,8 @@ from societies.workload.declare.phases import (
 )
 from societies.workload.running.launches import (
     BoundLaunch,
-    Listed,
-    Listing,
+    LaunchCache,
+    LaunchList,
     fused_steps,
     items_of_long,
     known_before,
@@ -104,7 +104,7 @@ class BoundPhases:
         self.written: set[str] = set()
         self.logged: frozenset[str] = frozenset()
         self._writes = {name: self._written_by(name, one) for name, one in phases.items()}
-        self._listing = Listing()
+        self._prepared = LaunchCache()
         self._throttle = Throttle(program.device)
         self.throttled = False
 
@@ -115,23 +115,23 @@ class BoundPhases:
 
     def logs_all(self, steps: tuple[Step, ...], logged: Collection[str]) -> bool:
         """Return True if one launch carries out all steps and writes all these fields' logs."""
-        listed = self._listed(steps)
+        listed = self._launches_of(steps)
         return listed is not None and listed.logged.issuperset(logged)
 
-    def _listed(self, steps: tuple[Step, ...]) -> Listed | None:
+    def _launches_of(self, steps: tuple[Step, ...]) -> LaunchList | None:
         """Return the prepared launches of some steps; None if each step is launched by itself."""
         device = self._program.device
         if device.recording is not None or device.launched is not None:
             return None
         arrangement = tuple([id(self.arrays[name]) for name in self._swapping])
-        return self._listing.of(steps, arrangement, self._list)
+        return self._prepared.of(steps, arrangement, self._prepare)
 
     def all(self, steps: tuple[Step, ...], tick: int) -> None:
-        """Run the steps of a tick, all of which are known in advance (`Listing`).
+        """Run the steps of a tick, all of which are known in advance (`LaunchCache`).
 
         A launch that carries out whole ticks carries out ``numbers["ticks"]`` of them.
         """
-        device, listed = self._program.device, self._listed(steps)
+        device, listed = self._program.device, self._launches_of(steps)
         if listed is None:
             for step in steps:
                 self(step, tick)
@@ -142,7 +142,7 @@ class BoundPhases:
         self.written |= listed.written
         self.logged = listed.logged
 
-    def _list(self, steps: tuple[Step, ...]) -> Listed | None:
+    def _prepare(self, steps: tuple[Step, ...]) -> LaunchList | None:
         """Return the prepared launches of some steps; None if they are not known in advance."""
         if not known_before(self._phases, steps):
             return None
@@ -165,7 +165,9 @@ class BoundPhases:
             self._swap(self._phases[step.phase].swaps)
         self._swap(reversed(swaps))
         written = frozenset().union(*(self._writes[s.phase] for s in steps))
-        return None if sizes_vary else Listed(launches, written, frozenset(logged), tuple(swaps))
+        return (
+            None if sizes_vary else LaunchList(launches, written, frozenset(logged), tuple(swaps))
+        )
 
     def _swap(self, pairs: Iterable[tuple[str, str]]) -> None:
         """Exchange the names of pairs of arrays, one pair after another."""

@@ -240,10 +240,10 @@ def copy_history(parent: Parent, file: ResultFile, config: Any) -> None:
             values = np.repeat(values, parent.futures, axis=variable.dims.index(copies))
         file.write(name, values, **{dim: past})
     for name, table in parent.layout.tables.items():
-        ticks = parent.disk.read(f"{table.place}/{clock}")
+        ticks = parent.disk.read(f"{table.group}/{clock}")
         rows = int(np.count_nonzero((ticks >= 0) & (ticks <= tick)))
         columns = {
-            column.name: parent.disk.read(f"{table.place}/{column.name}", slice(0, rows))
+            column.name: parent.disk.read(f"{table.group}/{column.name}", slice(0, rows))
             for column in table.columns
         }
         file.append(name, of_futures(columns, copies, parent.futures))

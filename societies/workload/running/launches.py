@@ -13,7 +13,7 @@ from societies.workload.running.pace import Pace
 if TYPE_CHECKING:
     from societies.opencl import BoundKernel, Device
 
-MOST_LISTED = 64
+MOST_CACHED = 64
 """Largest number of different sequences of steps whose launches are cached. If every tick has
 different steps, a cache does not help."""
 
@@ -132,7 +132,7 @@ _Call: TypeAlias = "tuple[BoundKernel, Any, tuple[Any, ...], list[tuple[str, int
 """A kernel, the function that enqueues it, that function's arguments, kernel arguments to set."""
 
 
-class Listed:
+class LaunchList:
     """Prepared launches of a sequence of steps that is repeated in many ticks.
 
     Parameters
@@ -189,23 +189,23 @@ class Listed:
                 raise device_error(error, f"launching {kernel.kernel.label}") from error
 
 
-class Listing:
+class LaunchCache:
     """Prepared launches of sequences of steps, for each arrangement of swapped arrays."""
 
     def __init__(self) -> None:
-        self._of_steps: dict[tuple[Step, ...], dict[tuple[int, ...], Listed | None]] = {}
-        self._newest: tuple[tuple[Step, ...], dict[tuple[int, ...], Listed | None] | None]
+        self._of_steps: dict[tuple[Step, ...], dict[tuple[int, ...], LaunchList | None]] = {}
+        self._newest: tuple[tuple[Step, ...], dict[tuple[int, ...], LaunchList | None] | None]
         self._newest = (), None
 
     def of(
         self,
         steps: tuple[Step, ...],
         arrangement: tuple[int, ...],
-        make: Callable[[tuple[Step, ...]], Listed | None],
-    ) -> Listed | None:
+        make: Callable[[tuple[Step, ...]], LaunchList | None],
+    ) -> LaunchList | None:
         """Return the launches of some steps, which ``make`` prepares once; None if it cannot."""
         if steps is not self._newest[0]:
-            if steps not in self._of_steps and len(self._of_steps) < MOST_LISTED:
+            if steps not in self._of_steps and len(self._of_steps) < MOST_CACHED:
                 self._of_steps[steps] = {}
             self._newest = steps, self._of_steps.get(steps)
         found = self._newest[1]

@@ -164,10 +164,8 @@ class BoundPhases:
             swaps += self._phases[step.phase].swaps
             self._swap(self._phases[step.phase].swaps)
         self._swap(reversed(swaps))
-        written = frozenset().union(*(self._writes[s.phase] for s in steps))
-        return (
-            None if sizes_vary else LaunchList(launches, written, frozenset(logged), tuple(swaps))
-        )
+        writes = frozenset().union(*(self._writes[s.phase] for s in steps))
+        return None if sizes_vary else LaunchList(launches, writes, frozenset(logged), tuple(swaps))
 
     def _swap(self, pairs: Iterable[tuple[str, str]]) -> None:
         """Exchange the names of pairs of arrays, one pair after another."""

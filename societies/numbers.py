@@ -1,4 +1,4 @@
-"""How are numbers read from the command line, which error reports others, and which are finite?"""
+"""How does a command line read a number, which errors does it report, and is a number finite?"""
 
 from __future__ import annotations
 

@@ -421,17 +421,17 @@ class ResultFile:
         if not self._commits.ended or not self.open_ended or short == layout:
             return
         with self._in_use:
-            self._come_to_rest()
+            self._flush_all()
             with suppress(OutputError):
                 self._make_again(short)
 
     def _lengthen(self, table: EventTable) -> None:
         with self._in_use:
-            self._come_to_rest()
+            self._flush_all()
             longer = {**self._layout.tables, table.name: table}
             self._make_again(replace(self._layout, tables=longer))
 
-    def _come_to_rest(self) -> None:
+    def _flush_all(self) -> None:
         """Flush pending writes and wait for writing threads before the file is replaced."""
         self._let_begun_end()  # their checkpoints are written again, into the new file
         with self._writing():

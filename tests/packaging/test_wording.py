@@ -51,6 +51,20 @@ def test_lines_that_are_too_long_are_found():
     assert too_wide(page) == [3, 8]
 
 
+WITH_GLOSSARY = """
+add-a-phase analysis calibrate change-a-rule configuration configuration-economy model odd-economy
+other-programs plots policies
+reproduce results sweeps trace validate verified view what-can-be-asked
+"""
+"""Pages that use words of the economy."""
+
+
+def test_pages_of_the_economy_lead_to_its_words():
+    pages_of_economy = [ROOT / f"docs/{name}.md" for name in WITH_GLOSSARY.split()]
+    begin = {page.name: page.read_text().split("\n## ")[0] for page in pages_of_economy}
+    assert [name for name, text in begin.items() if "(glossary.md)" not in text] == []
+
+
 PLAIN = {
     r"so (?:many|much)(?! (?:as|of the|more|less|other|that))": "n, `count`, the number of ...",
     r"of those that": "of the ... that",

@@ -139,7 +139,7 @@ class Simulation:
             end = block_end(computed, length, last, self.stops, self.saving.every)
             behind = bool(self._waiting)
             self.engine.throttled = behind or self._writing is not None
-            with self.saving(last), self._gathering(last), self.stop.at_once():
+            with self.salvaging(last), self._gathering(last), self.stop.at_once():
                 self.engine.run_ticks(computed + 1, end)
             if self._writing is not None and self._writing.done():
                 self._written()
@@ -147,17 +147,17 @@ class Simulation:
                 self._start_writing()
             if behind:
                 yield computed
-            with self.saving(last), self.stop.at_once():
+            with self.salvaging(last), self.stop.at_once():
                 self.engine.wait()  # here a second signal ends the wait for a device that hangs
                 ends = self.engine.ended_copies()
             ended = ended_at(ends)
-            with self.saving(last):  # a failed device or `Workload.check` raises here
+            with self.salvaging(last):  # a failed device or `Workload.check` raises here
                 block = self._read(computed + 1, end, last, ends)
             if not self._can_wait(end, last, ended):
                 if end in self._pauses:  # if `LeftOut` is raised, only this tick may be missing
                     self._write_waiting()
                 try:
-                    with self.saving(last):  # the end reads the device
+                    with self.salvaging(last):  # the end reads the device
                         if self._hashed and (end == last or ended is not None):
                             then = partial(self.saving.write_early, block.last)
                             cast(SeenState, block.state).begin(then)  # while the ticks are written
@@ -181,7 +181,7 @@ class Simulation:
             raise Stopped(self.stop.number)
 
     @contextmanager
-    def saving(self, last: int) -> Iterator[None]:
+    def salvaging(self, last: int) -> Iterator[None]:
         """If the body raises, first write the blocks computed before, if the file permits it."""
         try:
             yield

@@ -214,7 +214,7 @@ def _run(
                     simulation = Simulation(setup, engine, file, contents, stop)
                     for tick in simulation.blocks(first - 1, last):
                         if progress:
-                            with simulation.saving(last):
+                            with simulation.salvaging(last):
                                 progress(tick, last)
                     ended, means, why = simulation.tick, simulation.means, simulation.why
                     digest = simulation.state_sha256

@@ -95,6 +95,21 @@ class SocietiesError(Exception):
     exit_code = 1
 
 
+@contextmanager
+def needing(what: str, package: str) -> Iterator[None]:
+    """Raise SocietiesError if an import in the block fails, for what it needs an optional package.
+
+    Parameters
+    ----------
+    what : such as "emulators need"
+    """
+    try:
+        yield
+    except ImportError as error:
+        missing = f"{package}, which is missing: pip install 'societies[study]'"
+        raise SocietiesError(f"{what} {missing}") from error
+
+
 class DamageWarning(UserWarning):
     """A part of a file is damaged, but the run can continue without it."""
 

@@ -17,7 +17,6 @@ from societies.workload.drawing.figure import (
     COLOURS,
     COLUMNS,
     INTERVAL,
-    MOST_POINTS,
     QUANTILES,
     Mark,
     averaged,
@@ -54,23 +53,17 @@ _TITLES = {
     "gini_paper": "Gini as in the paper",
 }
 """Titles of variables whose names do not say enough."""
-POINTS = MOST_POINTS
-"""Most points of a line."""
 
 
 def variable_of(data: xr.Dataset, name: str) -> Any:
     """Return a variable as real numbers; raise an error if it is missing."""
     if name not in data:
         if name in ("minutes", "extraction_share", "hhi", "device_maker_share", "interdependence"):
-            raise SocietiesError(f"has no variable '{name}', which this figure shows{_why(name)}")
+            of_devices = name not in ("minutes", "hhi")
+            why = "; runs with devices have it: set devices=tools or all" if of_devices else ""
+            raise SocietiesError(f"has no variable '{name}', which this figure shows{why}")
         raise unknown(name, map(str, data.data_vars))
     return drawable(data, name, *map(str, data[name].dims))
-
-
-def _why(name: str) -> str:
-    """Return a text on which runs have a variable, if only runs with devices do; else ""."""
-    of_devices = name in ("extraction_share", "device_maker_share", "interdependence")
-    return "; runs with devices have it: set devices=tools or all" if of_devices else ""
 
 
 def require_along(values: Any, *dims: str) -> None:
@@ -160,7 +153,8 @@ def meant(cases: Cases, shown: str, *, by_point: bool = False) -> tuple[str, str
 
 def pooled(cases: Cases) -> str:
     """Return a text that explains the mean over all runs of each case."""
-    counts, points = ([of(data) for data in cases.values()] for of in (_copies, _points))
+    counts = [data.sizes[copies_of(data)] for data in cases.values()]
+    points = [_points(data) for data in cases.values()]
     if max(counts) < 2:
         return ""
     first = next(iter(cases.values()))
@@ -169,10 +163,6 @@ def pooled(cases: Cases) -> str:
         copies = "replicate"
     said = meaning(copies, range_of(counts), INTERVAL)[0]
     return f"{said} of {range_of(points)} points together" if max(points) > 1 else said
-
-
-def _copies(data: xr.Dataset) -> int:
-    return int(data.sizes[copies_of(data)])
 
 
 def range_of(counts: Sequence[int]) -> int | str:
@@ -228,7 +218,9 @@ def finished(
     lines = [str(data.attrs.get(LEFT_OUT, "")) for data in cases.values()]
     lines += [of_pasts(data) for data in cases.values() if shown == INTERVAL]
     lines += left_out(figure)
-    files = dict.fromkeys((_file(data), _origin(data, along)) for data in cases.values())
+    files = dict.fromkeys(
+        (data.encoding.get("source", ""), _origin(data, along)) for data in cases.values()
+    )
     lines += [said for _, said in list(files)[:3]]
     lines += [f"and {len(files) - 3} more"] if len({name for name, _ in files}) > 3 else []
     lines = list(dict.fromkeys(words(line, most) for line in lines))
@@ -262,10 +254,6 @@ def mark_own(axes: Any, cases: Cases, label: str) -> None:
     mark(axes, cases[label], _happened(cases), happenings(cases[label]))
 
 
-def _file(data: xr.Dataset) -> str:
-    return str(data.encoding.get("source", ""))
-
-
 def _origin(data: xr.Dataset, along: bool) -> str:
     """Return a text with the source file and the number of ticks averaged in each point."""
     if not along or clock_of(data) not in data.coords:
@@ -286,8 +274,7 @@ def unit_of(values: xr.DataArray) -> str:
 
 def in_unit(values: xr.DataArray) -> str:
     """Return the unit in brackets; "" for a quantity without a unit."""
-    unit = unit_of(values)
-    return f"[{unit}]" if unit else ""
+    return f"[{unit}]" if (unit := unit_of(values)) else ""
 
 
 def titled(name: str, meaning: str) -> str:

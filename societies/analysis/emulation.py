@@ -7,6 +7,7 @@ can be evaluated on an emulator fitted to a few hundred points.
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
@@ -15,10 +16,12 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from societies.analysis.sensitivity import over_replicates, varied
-from societies.errors import ConfigError, SocietiesError, option
+from societies.errors import ConfigError, needing, option
 
 if TYPE_CHECKING:
     import xarray as xr
+
+NEED = "emulators need"
 
 
 @dataclass(frozen=True, eq=False)
@@ -70,22 +73,13 @@ class Emulator:
         if len({column.shape for column in columns}) > 1:
             raise ConfigError(f"{option('points')}: parameters have different numbers of values")
         mean, sd = self._process.predict(self._unit(np.column_stack(columns)))
-        about = {"units": self.units}
-        return xr.Dataset(
-            {
-                "mean": (
-                    "point",
-                    mean * self._scale + self._shift,
-                    {**about, "long_name": f"expected {self.outcome}"},
-                ),
-                "sd": (
-                    "point",
-                    sd * self._scale,
-                    {**about, "long_name": "standard deviation of what is expected"},
-                ),
-            },
-            coords={n: ("point", c) for n, c in zip(self.names, columns, strict=True)},
-        )
+        data = {}
+        for name, values, meaning in (
+            ("mean", mean * self._scale + self._shift, f"expected {self.outcome}"),
+            ("sd", sd * self._scale, "standard deviation of what is expected"),
+        ):
+            data[name] = "point", values, {"units": self.units, "long_name": meaning}
+        return xr.Dataset(data, {n: ("point", c) for n, c in zip(self.names, columns, strict=True)})
 
     def sobol(self, points: int = 1024, *, seed: int = 0, **options: Any) -> xr.Dataset:
         """Return Sobol indices of the emulator for uniform parameters in the box of its points.
@@ -105,10 +99,8 @@ class Emulator:
 
         from societies.analysis.sensitivity import sobol
 
-        try:
+        with needing(NEED, "SALib"):
             from SALib.sample import sobol as sample
-        except ImportError as error:
-            raise SocietiesError(_missing("SALib")) from error
         second = bool(options.get("second_order", False))
         problem = {
             "num_vars": len(self.names),
@@ -158,13 +150,10 @@ def emulator(
     SocietiesError
         If scikit-learn is not installed.
     """
-    try:
+    with needing(NEED, "scikit-learn"):
         from sklearn.exceptions import ConvergenceWarning
         from sklearn.gaussian_process import GaussianProcessRegressor
         from sklearn.gaussian_process.kernels import ConstantKernel, Matern, WhiteKernel
-    except ImportError as error:
-        raise SocietiesError(_missing("scikit-learn")) from error
-    import warnings
 
     if outcome.dims != (dim,):
         dims = ", ".join(map(str, outcome.dims))
@@ -224,7 +213,3 @@ def _numbers(points: xr.DataArray, name: str) -> NDArray[np.float64]:
         raise ConfigError(f"{option('names')}: '{name}' is not a key of the study that has numbers")
     found: NDArray[np.float64] = points[name].values.astype(float)
     return found
-
-
-def _missing(package: str) -> str:
-    return f"emulators need {package}, which is missing: pip install 'societies[study]'"

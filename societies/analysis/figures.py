@@ -16,7 +16,6 @@ from numpy.typing import NDArray
 from societies.analysis import inequality, structure
 from societies.analysis.drawing import (
     GREY,
-    POINTS,
     about,
     coloured,
     draw_line,
@@ -49,6 +48,7 @@ from societies.workload.drawing.figure import (
     COLOURS,
     INTERVAL,
     MOST_PANELS,
+    MOST_POINTS,
     clock_of,
     count_missing,
     from_zero,
@@ -261,7 +261,7 @@ def _stacked(cases: Cases, name: str, dim: str, title: str, axis: str) -> Any:
     for axes, (label, data) in zip(panels, cases.items(), strict=True):
         own = [n for n in order if n in names[label]]
         values = means[label].values[[names[label].index(n) for n in own]]
-        days, values, _ = statistics.thinned(data[clock_of(data)].values, values, POINTS)
+        days, values, _ = statistics.thinned(data[clock_of(data)].values, values, MOST_POINTS)
         places = [order.index(n) for n in own]  # one colour and hatch in all panels
         shown = [colours[i % len(colours)] for i in places]
         areas = axes.stackplot(days, values, colors=shown, linewidth=0)
@@ -316,7 +316,7 @@ def hhi(cases: Cases) -> Any:
         clock, copies = clock_of(data), copies_of(data)
         values = variable_of(data, "hhi").transpose(copies, "quantile", clock)
         days, means, _ = statistics.thinned(
-            data[clock].values, statistics.mean(values.values), POINTS
+            data[clock].values, statistics.mean(values.values), MOST_POINTS
         )
         least, low, middle, high, most = means
         area = {"color": COLOURS[0], "linewidth": 0}

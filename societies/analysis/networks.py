@@ -20,7 +20,6 @@ from societies.output.reading import event_tables
 if TYPE_CHECKING:
     import xarray as xr
 
-"""Table of links; ``record.network`` records it."""
 SWAPS, SALES = "resource_trades", "device_trades"
 """Tables of swaps and of sales of devices; ``record.trade_log`` records them."""
 LINK, TYPE = "link", "device_type"

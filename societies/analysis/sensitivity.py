@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Callable, Mapping, Sequence
+from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -17,7 +18,7 @@ from numpy.typing import NDArray
 
 from societies.analysis import designs
 from societies.analysis.selecting import require_dims
-from societies.errors import ConfigError, SocietiesError, option
+from societies.errors import ConfigError, needing, option
 
 if TYPE_CHECKING:
     import xarray as xr
@@ -331,14 +332,7 @@ def _described(found: xr.Dataset, meanings: dict[str, str], interval: str, unit:
     return found.assign_attrs(interval=interval)
 
 
-def _salib(method: str) -> Callable[..., Any]:
-    try:
-        from importlib import import_module
-
-        module = import_module(f"SALib.analyze.{method}")
-    except ImportError as error:
-        raise SocietiesError(
-            "sensitivity needs SALib, which is missing: pip install 'societies[study]'"
-        ) from error
-    found: Callable[..., Any] = module.analyze
-    return found
+def _salib(method: str) -> Any:
+    """Return SALib's function that analyses a design."""
+    with needing("sensitivity needs", "SALib"):
+        return import_module(f"SALib.analyze.{method}").analyze

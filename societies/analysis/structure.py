@@ -12,6 +12,7 @@ import yaml
 from numpy.typing import NDArray
 
 from reference_py.economy.devices import SOURCES
+from societies.analysis.inequality import named
 from societies.analysis.selecting import in_order, require_dims, ticks_of
 from societies.errors import ConfigError, option
 from societies.words import one_of
@@ -42,7 +43,7 @@ def hhi(data: xr.DataArray, dim: str = "agent") -> xr.DataArray:
         total = values.sum(dim)
     shares = values / total.where(total > 0, 1.0)
     found = (shares**2).sum(dim, min_count=1).where(~(values < 0).any(dim) & (total < np.inf))
-    return _named(found, data, "hhi", "Herfindahl-Hirschman index of {}")
+    return named(found, data, "hhi", "Herfindahl-Hirschman index of {}")
 
 
 def interdependence(
@@ -124,7 +125,7 @@ def time_budget(minutes: xr.DataArray, dim: str = "activity") -> xr.DataArray:
     require_dims(minutes, dim)
     total = minutes.astype(float).sum(dim)
     found = minutes / total.where(total > 0)
-    return _named(found, minutes, "time_budget", "share of the time: {}")
+    return named(found, minutes, "time_budget", "share of the time: {}")
 
 
 def recovery_time(
@@ -271,19 +272,15 @@ def kuznets(income: xr.DataArray, inequality: xr.DataArray, *, bins: int = 12) -
         np.array([np.exp(x[part]).mean() for part in order]),
         np.array([y[part].mean() for part in order]),
     ]
-    unit = income.attrs.get("units", "1")
-    about = {"units": unit, "long_name": str(income.attrs.get("long_name", income.name))}
+    about, of_inequality = (
+        {"units": of.attrs.get("units", "1"), "long_name": str(of.attrs.get("long_name", of.name))}
+        for of in (income, inequality)
+    )
+    unit = about["units"]
     return xr.Dataset(
         {
             "income": ("bin", means[0], about),
-            "inequality": (
-                "bin",
-                means[1],
-                {
-                    "units": inequality.attrs.get("units", "1"),
-                    "long_name": str(inequality.attrs.get("long_name", inequality.name)),
-                },
-            ),
+            "inequality": ("bin", means[1], of_inequality),
             "points": ("bin", np.array([len(part) for part in order])),
             "constant": ((), constant),
             "slope": ((), slope),
@@ -292,10 +289,3 @@ def kuznets(income: xr.DataArray, inequality: xr.DataArray, *, bins: int = 12) -
         },
         coords={"bin": np.arange(bins)},
     )
-
-
-def _named(found: xr.DataArray, data: xr.DataArray, name: str, meaning: str) -> xr.DataArray:
-    found = found.rename(name)
-    of = data.attrs.get("long_name", data.name or "values")
-    found.attrs = {"units": "1", "long_name": meaning.format(of)}
-    return found

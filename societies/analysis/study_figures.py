@@ -92,22 +92,19 @@ def sweep(cases: Cases, *, variables: Sequence[str] = (), bands: str = INTERVAL)
     figure, panels = new_panels(panels_each * len(chosen))
     each = iter(panels)
     for name in chosen:
-        values = _at_the_end(study, name)
-        title = f"{title_of(study[name])}{_at(study, name)}"
+        values = _at_the_end(study, name).values
+        own = [next(each) for _ in range(panels_each)]
         if len(keys) == 1:
-            axes = next(each)
-            _over_one(axes, study, values, keys[0], bands, unit_of(study[name]))
-            axes.set_title(words(title))
+            _over_one(own[0], study, values, keys[0], bands, unit_of(study[name]))
         elif len(keys) == 2:
-            axes = next(each)
             said = meant(cases, INTERVAL, by_point=True)
             label = f"{said[0] if said else ''} {in_unit(study[name])}".strip()
-            _over_two(figure, axes, study, values, keys, label)
-            axes.set_title(words(title))
+            _over_two(figure, own[0], study, values, keys, label)
         else:
-            for key in keys:
-                _over_others(axes := next(each), study, values, key, unit_of(study[name]))
-                axes.set_title(words(title))
+            for axes, key in zip(own, keys, strict=True):
+                _over_others(axes, study, values, key, unit_of(study[name]))
+        for axes in own:
+            axes.set_title(words(f"{title_of(study[name])}{_at(study, name)}"))
     if len(keys) > 2:
         leave_out(figure, "a dot for each point: the mean of its runs; the other keys vary too")
     shown = bands if len(keys) == 1 else ""
@@ -236,11 +233,7 @@ def sensitivity(cases: Cases, *, variables: Sequence[str] = ()) -> Any:
     keys = varied(study)
     figure, panels = new_panels(len(chosen), wide=len(chosen) == 1)
     for axes, name in zip(panels, chosen, strict=True):
-        outcome = variable_of(study, name)
-        clock = clock_of(study)
-        if clock in outcome.dims:
-            outcome = outcome.isel({clock: -1})
-        require_along(outcome, RUN)
+        outcome = _at_the_end(study, name)
         with warnings.catch_warnings(record=True) as said:
             warnings.simplefilter("always")
             _effects(axes, outcome, keys, method, options)
@@ -318,11 +311,10 @@ def scalars(study: xr.Dataset) -> list[str]:
     return usual + [name for name in found if name not in usual]
 
 
-def _at_the_end(study: xr.Dataset, name: str) -> NDArray[np.float64]:
-    values = variable_of(study, name)
-    clock = clock_of(study)
-    if clock in values.dims:
+def _at_the_end(study: xr.Dataset, name: str) -> xr.DataArray:
+    """Return a variable of every run after the last tick."""
+    values: xr.DataArray = variable_of(study, name)
+    if (clock := clock_of(study)) in values.dims:
         values = values.isel({clock: -1})
     require_along(values, RUN)
-    found: NDArray[np.float64] = values.transpose(RUN).values
-    return found
+    return values

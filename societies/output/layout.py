@@ -291,15 +291,23 @@ def declare(
     ticks: int | None = None,
     slots: int = 2,
 ) -> Layout:
-    """Return the layout with these parts, after checking that they fit each other.
-
-    Without ``ticks`` the last value of the coordinate named by the clock is the last tick.
+    """Return the layout of a file with these parts, after checking that they fit each other.
 
     Raises ValueError if a name is used twice or reserved, or a dimension has no coordinate.
+
+    Parameters
+    ----------
+    coordinates, variables : the dimensions of the variables are the coordinates
+    attributes : attributes of the file (of the dataset, in xarray)
+    state : shape and type of each array of a checkpoint
+    tables : tables of events; each has a column named by the clock
+    clock, copies : what a tick and a replicate are called: day, society. Dimensions named by the
+        clock, or ending in it (``agent_day``), hold ticks
+    ticks : last tick of the complete file; default: the last value of the clock's coordinate
+    slots : number of checkpoints that the file holds; 0: a run can only start again from tick 0
     """
     coordinates, variables = list(coordinates), list(variables)
-    names = [coordinate.name for coordinate in coordinates]
-    names += [variable.name for variable in variables]
+    names = [one.name for one in coordinates] + [one.name for one in variables]
     for name in names:
         if names.count(name) > 1 or name in RESERVED:
             raise ValueError(f"the name '{name}' is used twice or reserved")
@@ -317,10 +325,7 @@ def declare(
         dict(attributes),
         {name: (tuple(shape), np.dtype(dtype)) for name, (shape, dtype) in state.items()},
         {table.name: table for table in tables},
-        clock,
-        copies,
-        ticks,
-        slots,
+        *(clock, copies, ticks, slots),
     )
     for table in layout.tables.values():
         if clock not in (column.name for column in table.columns):

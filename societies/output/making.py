@@ -105,8 +105,8 @@ def _built(
     with explained(path, MAKING):
         temporary, descriptor = lock.create(lambda: temporary_name(path))
     disk, file = Disk(descriptor, {}), None
-    try:
-        with explained(path, MAKING):
+    with removed_on_error(temporary, disk), explained(path, MAKING):
+        try:
             claim(disk.descriptor, nbytes)
             # Aligned, so that a counter lies within one page and changes as one. Without HDF5's
             # lock: a process started by another thread meanwhile (a compiler, say) inherits it.
@@ -124,13 +124,10 @@ def _built(
             sealed = finish(temporary, disk)
             disk.sync()
             return temporary, disk, sealed
-    except BaseException:
-        if file is not None:
-            abandon(file)
-        lock.release(disk.descriptor)
-        with suppress(OSError):
-            temporary.unlink(missing_ok=True)
-        raise
+        except BaseException:
+            if file is not None:
+                abandon(file)
+            raise
 
 
 def _begin(disk: Disk, sealed: Seal) -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import errno
 import os
 import stat
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from pathlib import Path
 
@@ -69,36 +69,45 @@ def sealed(path: Path, descriptor: int, *known: int) -> tuple[Disk, Seal] | None
     Raises OutputError if it is no result file, has none of the layouts ``known``, or its structure
     is damaged. Raises OSError if it cannot be read.
     """
-    found = find(descriptor)
+    found = _found(path, descriptor, lambda file: require_ours(file, path, *known))
     if isinstance(found, StudySeal):
         raise OutputError(f"{path}: {A_STUDY}")
     if found is None:
-        with opened(path) as file:
-            if require_ours(file, path, *known) < SEALED[0]:
-                return None
-        raise _without_seals(path)
+        return None
     disk = found.disk(descriptor)
-    wrong = list(seal.damages(disk, found))
-    if wrong:
+    if wrong := list(seal.damages(disk, found)):
         raise damaged(path, disk, found, wrong)
     return disk, found
 
 
 def sealed_study(path: Path, descriptor: int) -> tuple[Disk, StudySeal] | None:
     """Check the structure of a study as `sealed` does that of a run's file."""
-    found = find(descriptor)
+    found = _found(path, descriptor, lambda file: require_study(file, path))
     if isinstance(found, Seal):
         raise OutputError(_NO_STUDY.format(path))
     if found is None:
-        with opened(path) as file:
-            if require_study(file, path) < SEALED[0]:
-                return None
-        raise _without_seals(path)
+        return None
     disk = found.disk(descriptor)
-    wrong = list(seal.damages(disk, found))
-    if wrong:
-        raise damaged_study(path, wrong, found)
+    if wrong := list(seal.damages(disk, found)):
+        runs = found.extents[CHECKSUM].shape[0]
+        good = f"those of its {runs} runs that `societies info --check` does not name"
+        raise _damaged(path, wrong, good, _restored())
     return disk, found
+
+
+def _found(
+    path: Path, descriptor: int, layout: Callable[[h5py.File], int]
+) -> Seal | StudySeal | None:
+    """Return the seal of a file; None if its layout, which a function returns, has no seal."""
+    found = find(descriptor)
+    if found is None:
+        with opened(path) as file:
+            if layout(file) >= SEALED[0]:
+                raise OutputError(
+                    f"{path}: damaged: both seals (checksums) are missing, so nothing in it is "
+                    f"certain.\n{_restored()}"
+                )
+    return found
 
 
 def is_study(path: str | os.PathLike[str]) -> bool:
@@ -130,36 +139,20 @@ def require_study(file: h5py.File, path: Path) -> int:
 _NO_STUDY = "{}: is not a study. Name a file that `societies sweep` wrote."
 
 
-def _without_seals(path: Path) -> OutputError:
-    return OutputError(
-        f"{path}: damaged: both seals (checksums) are missing, so nothing in it is certain.\n"
-        f"Restore the file from a copy, or run it again under another name ({option('out')})."
-    )
+def _restored() -> str:
+    return f"Restore the file from a copy, or run it again under another name ({option('out')})."
 
 
-def damaged_study(path: Path, wrong: Iterable[Damage], found: StudySeal) -> OutputError:
-    """Return the error for a study that is damaged outside of its runs."""
-    runs = found.extents[CHECKSUM].shape[0]
-    return OutputError(
-        f"{path}: damaged: {_first(list(wrong))}.\n"
-        f"Still good: those of its {runs} runs that `societies info --check` does not name. "
-        f"Restore the file from a copy, or run it again under another name ({option('out')})."
-    )
-
-
-def damaged_runs(path: Path, wrong: Iterable[Damage], good: str) -> OutputError:
+def damaged_runs(path: Path, wrong: Sequence[Damage], good: str) -> OutputError:
     """Return the error for a study with damaged runs, or a damaged status of runs."""
-    return OutputError(
-        f"{path}: damaged: {_first(list(wrong))}.\n"
-        f"Still good: {good}. Continue its sweep ({option('resume', True)}), which repairs it, "
-        "or restore the file from a copy."
-    )
+    resume = option("resume", True)
+    remedy = f"Continue its sweep ({resume}), which repairs it, or restore the file from a copy."
+    return _damaged(path, wrong, good, remedy)
 
 
-def _first(wrong: list[Damage]) -> str:
-    return (
-        f"{wrong[0]}{f' (and {len(wrong) - 1} more: societies info --check)' if wrong[1:] else ''}"
-    )
+def _damaged(path: Path, wrong: Sequence[Damage], good: str, remedy: str) -> OutputError:
+    more = f" (and {len(wrong) - 1} more: societies info --check)" if wrong[1:] else ""
+    return OutputError(f"{path}: damaged: {wrong[0]}{more}.\nStill good: {good}. {remedy}")
 
 
 def require_whole(path: Path) -> None:
@@ -185,13 +178,9 @@ def require_sound(path: Path, disk: Disk, found: Seal) -> tuple[Commits, list[Da
     return commits, wrong
 
 
-def damaged(path: Path, disk: Disk, found: Seal, wrong: Iterable[Damage]) -> OutputError:
+def damaged(path: Path, disk: Disk, found: Seal, wrong: Sequence[Damage]) -> OutputError:
     """Return the error for a damaged file: what, where, what is still good."""
-    return OutputError(
-        f"{path}: damaged: {_first(list(wrong))}.\n"
-        f"Still good: {still_good(disk, found)}. "
-        f"Restore the file from a copy, or run it again under another name ({option('out')})."
-    )
+    return _damaged(path, wrong, still_good(disk, found), _restored())
 
 
 def still_good(disk: Disk, found: Seal, *, live: bool = False) -> str:

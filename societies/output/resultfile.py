@@ -24,13 +24,7 @@ from societies.output import checkpoints, checksums, lock, opening, sessions, ta
 from societies.output.building import read_layout
 from societies.output.checkpoints import Sums
 from societies.output.disk import Disk
-from societies.output.files import (
-    MAKING,
-    READING,
-    explained,
-    place,
-    require_target,
-)
+from societies.output.files import MAKING, READING, explained, place, require_target
 from societies.output.layout import (
     CHECKSUMS,
     COMMITS,
@@ -42,7 +36,6 @@ from societies.output.layout import (
     Attribute,
     Coordinate,
     Layout,
-    StateLayout,
     Variable,
     declare,
     is_open_ended,
@@ -111,21 +104,7 @@ class ResultFile:
         self.rewind(self._committed)
 
     @classmethod
-    def create(
-        cls,
-        path: str | PathLike[str],
-        *,
-        coordinates: Iterable[Coordinate],
-        variables: Iterable[Variable],
-        attributes: Mapping[str, Attribute],
-        state: StateLayout,
-        tables: Iterable[EventTable] = (),
-        clock: str = "day",
-        copies: str = "society",
-        ticks: int | None = None,
-        slots: int = 2,
-        overwrite: bool = False,
-    ) -> Self:
+    def create(cls, path: str | PathLike[str], *, overwrite: bool = False, **contents: Any) -> Self:
         """Make a complete file without any tick in it, and open it for writing.
 
         The file is built under another name (``*.partial``) in the same folder and renamed in one
@@ -138,33 +117,10 @@ class ResultFile:
         Parameters
         ----------
         path : name of the file; its folder must exist
-        coordinates, variables : iterables
-            What the file holds; the dimensions of the variables are the coordinates.
-        attributes : attributes of the file (of the dataset, in xarray)
-        state : mapping of name to (shape, dtype)
-            The arrays of a checkpoint.
-        tables : tables of events; each has a column named by the clock
-        clock, copies : str
-            What a tick and a replicate are called: day, society. Dimensions named by the clock, or
-            ending in it (``agent_day``), hold ticks.
-        ticks : int, optional
-            The last tick of the complete file; default: the last value of the clock's coordinate.
-        slots : number of checkpoints that the file holds; 0: a run can only start again from tick 0
-        overwrite : bool
-            Replace an existing file. Without it an existing file is not touched.
+        overwrite : replace an existing file, which is not touched otherwise
+        contents : what the file holds, as for `societies.output.layout.declare`
         """
-        path = Path(path)
-        layout = declare(
-            coordinates,
-            variables,
-            attributes,
-            state,
-            tables,
-            clock=clock,
-            copies=copies,
-            ticks=ticks,
-            slots=slots,
-        )
+        path, layout = Path(path), declare(**contents)
         with explained(path, MAKING):
             require_target(path, layout.nbytes_on_disk, overwrite=overwrite)
             lock.remove_stale(path)

@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from societies.errors import ConfigError, SocietiesError
+from societies.errors import ConfigError, needing
 from societies.study.statistics import spacing
 
 Reals = NDArray[np.float64]
@@ -133,12 +133,8 @@ def _ergodic(means: Reals) -> float:
 
 def _unit_roots(x: Reals) -> tuple[float, float]:
     """Return the p values of ADF (a unit root) and of KPSS (stationarity)."""
-    try:
+    with needing("these tests need", "statsmodels"):
         from statsmodels.tsa.stattools import adfuller, kpss
-    except ImportError as error:
-        raise SocietiesError(
-            "these tests need statsmodels, which is missing: pip install 'societies[study]'"
-        ) from error
     if np.ptp(x) <= 1e-12 * max(1.0, float(np.abs(x).max())):
         return 0.0, 1.0
     with warnings.catch_warnings():

@@ -24,8 +24,9 @@ from societies.study.recorded import dataset_of, require_recorded, require_stati
 from societies.study.targets import Targets, load_targets
 from societies.sweep.batch import Batch, Result, run_shape
 from societies.sweep.document import Sweep, load_sweep
-from societies.sweep.executors import Executor, executor_of
+from societies.sweep.executors import executor_of
 from societies.sweep.in_memory import Keep
+from societies.sweep.lanes import Executor
 from societies.sweep.points import Bucket, checked_points, data_of, groups
 from societies.workload.declare.protocol import Setup
 from societies.workload.running.varying import NotVarying, found_key, is_section, varying

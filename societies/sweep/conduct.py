@@ -32,8 +32,8 @@ from societies.signals import Stopped
 from societies.sweep.batch import Batch, Result, WrongVersion
 from societies.sweep.batch_sizes import FIRST_BATCH, BatchSizes
 from societies.sweep.document import Sweep, load_sweep
-from societies.sweep.executors import Dask, Executor, Unreachable, begun_early, executor_of
-from societies.sweep.lanes import Lost
+from societies.sweep.executors import Dask, Unreachable, begun_early, executor_of
+from societies.sweep.lanes import Executor, Lost
 from societies.sweep.layout import Runs
 from societies.sweep.order import in_turn
 from societies.sweep.points import Bucket, groups

@@ -11,12 +11,12 @@ import re
 import time
 from concurrent.futures import Future
 from contextlib import suppress
-from typing import Any, Protocol
+from typing import Any
 
 from societies.errors import DeviceError, SocietiesError, option
 from societies.opencl import choose_device
 from societies.sweep.batch import Batch, Result, run_batch
-from societies.sweep.lanes import MOST_OF_GPU, PROGRAMS_PER_PROCESS, Lost, Processes
+from societies.sweep.lanes import MOST_OF_GPU, PROGRAMS_PER_PROCESS, Executor, Lost, Processes
 from societies.sweep.program_cache import clear_programs
 from societies.version import package_version
 from societies.workload.running.devices import listed_devices, local_devices
@@ -35,62 +35,8 @@ class Unreachable(SocietiesError):
     """Raised if the scheduler of Dask does not answer."""
 
 
-class Executor(Protocol):
-    """Computes batches.
-
-    Attributes
-    ----------
-    notes : sentences about devices that were left out
-    """
-
-    notes: list[str]
-
-    @property
-    def slots(self) -> int:
-        """Number of batches that can be submitted at a time."""
-
-    def has_room(self, batch: Batch | None = None) -> bool:
-        """Return whether a batch can be submitted now; None: one that has not failed before."""
-
-    def programs(self) -> tuple[str, set[str]]:
-        """Return the program that is ready on the next device, and those on the others."""
-
-    def submit(self, batch: Batch) -> Future[Result]:
-        """Begin to compute a batch."""
-
-    def settled(self, batch: Batch, future: Future[Result]) -> Batch | None:
-        """Take note of how a batch has ended; return it if another device is to compute it."""
-
-    def require_alive(self) -> None:
-        """Raise an error if nothing more can be computed."""
-
-    def close(self) -> None:
-        """End everything that was started."""
-
-
-class OneKind:
-    """Base class of executors that do not tell devices apart."""
-
-    def __init__(self) -> None:
-        self.notes: list[str] = []
-
-    def has_room(self, batch: Batch | None = None) -> bool:
-        """Return True: `slots` alone limits what is submitted."""
-        return True
-
-    def programs(self) -> tuple[str, set[str]]:
-        """Return no programs: buckets are computed in their order."""
-        return "", set()
-
-    def settled(self, batch: Batch, future: Future[Result]) -> Batch | None:
-        """Return None: what failed would fail again."""
-        return None
-
-
-class Here(OneKind):
+class Here(Executor):
     """Computes in this process, one batch at a time."""
-
-    slots = 1
 
     def __init__(self, device: str) -> None:
         super().__init__()
@@ -105,15 +51,12 @@ class Here(OneKind):
             future.set_exception(error)
         return future
 
-    def require_alive(self) -> None:
-        """Do nothing: this process is alive."""
-
     def close(self) -> None:
         """Clear the cache of programs."""
         clear_programs()
 
 
-class Dask(OneKind):
+class Dask(Executor):
     """Computes on the workers of a Dask scheduler, each with its own devices.
 
     Parameters

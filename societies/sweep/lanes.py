@@ -6,6 +6,7 @@ import math
 import multiprocessing
 import os
 import time
+from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from concurrent.futures import CancelledError, Future, ProcessPoolExecutor
 from concurrent.futures.process import BrokenProcessPool
@@ -37,7 +38,47 @@ class Lost(SocietiesError):
     """Raised if a process that computed a batch has died for an unknown reason."""
 
 
-class Processes:
+class Executor(ABC):
+    """What computes batches; unless a class says otherwise, on devices that it does not tell apart.
+
+    Attributes
+    ----------
+    notes : sentences about devices that were left out
+    """
+
+    def __init__(self) -> None:
+        self.notes: list[str] = []
+
+    @property
+    def slots(self) -> int:
+        """Number of batches that can be submitted at a time."""
+        return 1
+
+    def has_room(self, batch: Batch | None = None) -> bool:
+        """Return whether a batch can be submitted now; None: one that has not failed before."""
+        return True
+
+    def programs(self) -> tuple[str, set[str]]:
+        """Return the program that is ready on the next device, and those on the others."""
+        return "", set()
+
+    @abstractmethod
+    def submit(self, batch: Batch) -> Future[Result]:
+        """Begin to compute a batch."""
+
+    def settled(self, batch: Batch, future: Future[Result]) -> Batch | None:
+        """Take note of how a batch has ended; return it if another device is to compute it."""
+        return None
+
+    def require_alive(self) -> None:  # noqa: B027
+        """Raise an error if nothing more can be computed."""
+
+    @abstractmethod
+    def close(self) -> None:
+        """End everything that was started."""
+
+
+class Processes(Executor):
     """Computes in one process per device, which is replaced after `PROGRAMS_PER_PROCESS` programs.
 
     A batch that a device fails to compute is tried on another one. If that computes it, the device
@@ -51,10 +92,10 @@ class Processes:
     """
 
     def __init__(self, devices: Sequence[str], most: int = 1) -> None:
+        super().__init__()
         self._lanes = {number: _Lane(device) for number, device in enumerate(devices)}
         self._most = most
         self._computing: dict[Future[Result], int] = {}
-        self.notes: list[str] = []
 
     @property
     def slots(self) -> int:
@@ -152,9 +193,6 @@ class Processes:
         what = f"{'a process of ' if self._of(lane.device) else ''}device {lane.device}"
         why = " ".join(str(lane.error).split())
         self.notes.append(f"{what} failed again and again and was left out: {why}")
-
-    def require_alive(self) -> None:
-        """Do nothing: processes that died are replaced."""
 
     def close(self) -> None:
         """End the processes."""

@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 from pydantic import Field
 
-from societies.errors import SocietiesError
+from societies.errors import needing
 from societies.study.statistics import Reals
 
 Count = Annotated[int, Field(gt=0, le=1_000_000)]
@@ -332,9 +332,5 @@ COMMON = ("surrogate", "least_squares", "profiles")
 
 def require_scipy() -> None:
     """Raise SocietiesError if SciPy is not installed."""
-    try:
+    with needing("a calibration needs", "SciPy"):
         import scipy  # noqa: F401
-    except ImportError as error:
-        raise SocietiesError(
-            "a calibration needs SciPy, which is missing: pip install 'societies[study]'"
-        ) from error

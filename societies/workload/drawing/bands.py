@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from societies.errors import SocietiesError
+from societies.errors import needing
 
 RESAMPLES = 1000
 _BYTES_AT_ONCE = 1 << 27
@@ -82,12 +82,8 @@ def student_half(level: float, freedom: Any, error: Any) -> Any:
 
     Raises SocietiesError if SciPy is missing.
     """
-    try:
+    with needing("Student's intervals need", "SciPy"):
         from scipy.stats import t as student
-    except ImportError as missing:
-        raise SocietiesError(
-            "Student's intervals need SciPy, which is missing: pip install 'societies[study]'"
-        ) from missing
     return student.ppf((1 + level) / 2, freedom) * error
 
 

@@ -225,7 +225,12 @@ def finished(
     lines += [f"and {len(files) - 3} more"] if len({name for name, _ in files}) > 3 else []
     lines = list(dict.fromkeys(words(line, most) for line in lines))
     lines[:0] = [wrapped(words(marked(happened), 4 * most), most)] if happened else []
-    figure.supxlabel("\n".join(filter(None, lines)), x=0.01, ha="left", fontsize=7.5, color=GREY)
+    return with_foot(figure, "\n".join(filter(None, lines)))
+
+
+def with_foot(figure: Any, text: str) -> Any:
+    """Write the small print at the foot of a figure, and let all texts fit; return the figure."""
+    figure.supxlabel(text, x=0.01, ha="left", fontsize=7.5, color=GREY)
     fit(figure)
     return figure
 
@@ -285,6 +290,11 @@ def titled(name: str, meaning: str) -> str:
         return of_quantity(meaning)
     name = re.sub("^(gini|top_share)_", r"\1_of_", name)
     return re.sub(r"(\d)([a-z])", r"\1-\2", name.replace("_", " ")).capitalize()
+
+
+def unit_label(unit: str) -> str:
+    """Return the label of an axis with a unit; "" for a quantity without a unit."""
+    return "" if unit in ("", "1") else words(unit)
 
 
 def title_of(values: xr.DataArray) -> str:

@@ -32,24 +32,7 @@ Models = Mapping[str, type[WorkloadConfig]]
 def load_config(
     path: str | os.PathLike[str], overrides: Sequence[str], models: Models
 ) -> WorkloadConfig:
-    """Read and check a YAML file.
-
-    Parameters
-    ----------
-    path
-        The file, or the name of a shipped configuration: ``economy/quickstart``.
-    overrides
-        Texts ``"a.b=c"`` with the same rules as the file: the value is YAML, and a number in the
-        key selects an entry of a list (``groups.0.count=3``).
-    models
-        Models of all known workloads.
-
-    Raises
-    ------
-    ConfigError
-        With one line ``file.yaml:12:5  key.path: message`` per problem, all at once (a file that
-        is not YAML has only the first).
-    """
+    """Read and check a YAML file as `societies.load_config` does, given the known models."""
     overrides = _texts(overrides)
     return checked(read_document(find_config(path)), overrides, models)
 
@@ -71,13 +54,7 @@ def read_document(path: str | os.PathLike[str], begins: str = "workload: NAME") 
 def config_from_dict(
     mapping: Mapping[str, Any], overrides: Sequence[str], models: Models
 ) -> WorkloadConfig:
-    """Check a configuration given as plain Python data, as `load_config` does for a file.
-
-    Raises
-    ------
-    ConfigError
-        With one line ``key.path: message`` per problem, all at once.
-    """
+    """Check a configuration given as plain Python data, as `load_config` does for a file."""
     if not isinstance(mapping, Mapping):
         hint = (
             "; load_config takes a file or a name" if isinstance(mapping, str | os.PathLike) else ""

@@ -64,29 +64,20 @@ def build(file: h5py.File, layout: Layout) -> list[h5py.Dataset]:
 
     if layout.further:
         file.attrs[FURTHER] = " ".join(one.name for one in layout.further)
-    for coordinate in layout.coordinates.values():
-        if coordinate.along:
-            continue  # dimensions come first
+    dimensions = [one for one in layout.coordinates.values() if not one.along]
+    for coordinate in (*dimensions, *layout.further):
         scale = along_dimension(file, coordinate)
         datasets.append(scale)
-        scale.make_scale(coordinate.name)
-        describe(scale, coordinate.units, coordinate.long_name or coordinate.name)
-    for coordinate in layout.further:
-        further = along_dimension(file, coordinate)
-        datasets.append(further)
+        if not coordinate.along:
+            scale.make_scale(coordinate.name)
         for axis, dim in enumerate(coordinate.along):
-            further.dims[axis].attach_scale(file[dim])
-        describe(further, coordinate.units, coordinate.long_name or coordinate.name)
+            scale.dims[axis].attach_scale(file[dim])
+        describe(scale, coordinate.units, coordinate.long_name or coordinate.name)
     for variable in layout.variables.values():
-        dtype = np.dtype(variable.dtype)
-        dataset = reserve(file, variable.name, layout.shape(variable), dtype, variable.fill)
-        datasets.append(dataset)
-        for axis, dim in enumerate(variable.dims):
-            dataset.dims[axis].attach_scale(file[dim])
-        describe(dataset, variable.units, variable.long_name or variable.name)
         # All 256 values of a byte may be meant, as in a picture.
-        if dtype.itemsize > 1 or layout.axis(variable) is not None or variable.none is not None:
-            describe_missing(dataset, variable.fill, variable.none)
+        missing = np.dtype(variable.dtype).itemsize > 1 or layout.axis(variable) is not None
+        dataset = build_variable(file, variable, layout.shape(variable), missing=missing)
+        datasets.append(dataset)
         if variable.lag:
             dataset.attrs["lag"] = variable.lag
     for table in layout.tables.values():
@@ -112,6 +103,38 @@ def build(file: h5py.File, layout: Layout) -> list[h5py.Dataset]:
     datasets.append(reserve(file, ENDED, (1,), kind))
     datasets.append(reserve(file, SEALS[1], (layout.seal_bytes,), np.dtype(np.uint8)))
     return datasets
+
+
+def build_variable(
+    file: h5py.File,
+    variable: Variable,
+    shape: tuple[int, ...],
+    *,
+    missing: bool,
+    first: tuple[str, ...] = (),
+) -> h5py.Dataset:
+    """Make the dataset of a variable and write its fill values.
+
+    Parameters
+    ----------
+    missing : whether the fill value is declared as one that reads as missing
+    first : dimensions before those of the variable
+    """
+    dataset = reserve(file, variable.name, shape, np.dtype(variable.dtype), variable.fill)
+    for axis, dim in enumerate((*first, *variable.dims)):
+        dataset.dims[axis].attach_scale(file[dim])
+    describe(dataset, variable.units, variable.long_name or variable.name)
+    if missing or variable.none is not None:
+        describe_missing(dataset, variable.fill, variable.none)
+    return dataset
+
+
+def read_variable(dataset: h5py.Dataset, dims: tuple[str, ...]) -> Variable:
+    """Return the variable that a dataset holds."""
+    name, about = dataset.name.lstrip("/"), dataset.attrs
+    units, long_name = str(about["units"]), str(about["long_name"])
+    fill, lag = dataset.fillvalue.item(), int(about.get("lag", 0))
+    return Variable(name, dims, dataset.dtype, units, long_name, fill, lag, none_of(dataset))
 
 
 def along_dimension(file: h5py.File, coordinate: Coordinate) -> h5py.Dataset:
@@ -170,10 +193,7 @@ def read_layout(file: h5py.File) -> Layout:
         if name in further:
             coordinates[name] = read_coordinate(dataset, dims)
         else:
-            units, long_name = dataset.attrs["units"], dataset.attrs["long_name"]
-            fill, lag = dataset.fillvalue.item(), int(dataset.attrs.get("lag", 0))
-            kind, none = dataset.dtype, none_of(dataset)
-            variables[name] = Variable(name, dims, kind, units, long_name, fill, lag, none)
+            variables[name] = read_variable(dataset, dims)
     attributes = {
         key: value.item() if isinstance(value, np.generic) else value
         for key, value in file.attrs.items()

@@ -38,9 +38,10 @@ from numpy.typing import NDArray
 from societies.output.building import (
     along_dimension,
     build_table,
+    build_variable,
     describe,
-    describe_missing,
     read_coordinate,
+    read_variable,
     reserve,
 )
 from societies.output.disk import Extent
@@ -53,7 +54,7 @@ from societies.output.layout import (
     Variable,
     nothing,
 )
-from societies.output.tables import EVENT, EventTable, none_of, read_tables
+from societies.output.tables import EVENT, EventTable, read_tables
 from societies.output.trust import opened
 
 STUDY_VERSION = SEALED[-1]
@@ -157,9 +158,7 @@ def read_study_layout(path: Path) -> StudyLayout:
             of = file[name]
             inner = tuple(of.dims[i][0].name.lstrip("/") for i in range(1, of.ndim))
             dims |= dict.fromkeys(inner)
-            units, meaning = (str(of.attrs[key]) for key in ("units", "long_name"))
-            fill, none = of.fillvalue.item(), none_of(of)
-            variables[name] = Variable(name, inner, of.dtype, units, meaning, fill, none=none)
+            variables[name] = read_variable(of, inner)
         points, definition = (json.loads(bytes(file[one][...])) for one in (POINTS, DEFINITION))
         _require_points(points, definition, file["point"][...])
         left_out = {"coordinates", "variables", STUDY_ATTRIBUTE}
@@ -217,21 +216,11 @@ def build_study(file: h5py.File, layout: StudyLayout) -> None:
         Variable(WALL_TIME, (), np.float64, "s", "wall time of the run, in its batch's mean"),
     )
     for variable in (*own, *layout.variables.values()):
-        dataset = reserve(
-            file,
-            variable.name,
-            (runs, *layout.shape(variable)),
-            np.dtype(variable.dtype),
-            variable.fill,
-        )
-        dataset.dims[0].attach_scale(file[RUN])
-        for axis, dim in enumerate(variable.dims, 1):
-            dataset.dims[axis].attach_scale(file[dim])
-        describe(dataset, variable.units, variable.long_name or variable.name)
         kind = np.dtype(variable.dtype)
         # All 256 values of a byte may be meant, as in a picture.
-        if variable.none is not None or (kind.itemsize > 1 and variable.fill == nothing(kind)):
-            describe_missing(dataset, variable.fill, variable.none)
+        missing = kind.itemsize > 1 and variable.fill == nothing(kind)
+        shape = (runs, *layout.shape(variable))
+        build_variable(file, variable, shape, missing=missing, first=(RUN,))
     file[STATUS].attrs["flag_values"] = np.arange(len(STATES), dtype=np.int8)
     file[STATUS].attrs["flag_meanings"] = " ".join(STATES)
     texts = file.create_dataset(ERROR, (runs,), h5py.string_dtype("utf-8", ERROR_BYTES))

@@ -6,9 +6,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from societies.analysis.drawing import GREY, new_panels
+from societies.analysis.drawing import new_panels, unit_label, with_foot
 from societies.workload.drawing.figure import COLOURS, words
-from societies.workload.drawing.lettering import fit
 
 if TYPE_CHECKING:
     from societies.study.validation import Validation, Verdict
@@ -33,9 +32,7 @@ def draw_validation(found: Validation) -> Any:
     note += f" Left out: {left} statistics." if left else ""
     lost = sum(int((~np.isfinite(one.values)).sum()) for one in found.verdicts)
     note += f" Missing or infinite values left out: {lost}." if lost else ""
-    figure.supxlabel(note, x=0.01, ha="left", fontsize=7.5, color=GREY)
-    fit(figure)
-    return figure
+    return with_foot(figure, note)
 
 
 def _panel(axes: Any, verdicts: list[Verdict], level: float) -> None:
@@ -65,4 +62,4 @@ def _panel(axes: Any, verdicts: list[Verdict], level: float) -> None:
     axes.set_ylim(-0.8, len(verdicts) - 0.2)
     axes.locator_params(axis="x", nbins=5)
     axes.set_title(words(verdicts[0].name.replace("_", " "), 50))
-    axes.set_xlabel("" if verdicts[0].unit == "1" else words(verdicts[0].unit))
+    axes.set_xlabel(unit_label(verdicts[0].unit))

@@ -225,8 +225,8 @@ class _Session:
         for row in self.rows:
             bucket = of_point[int(self.file.point[row])]
             self._queues.setdefault(id(bucket), (bucket, []))[1].append(row)
-        runs = Runs(self.file.runs, self.file.point, self.file.replicate)
-        self._copies = runs.copies(self.plan.sweep)
+        self._runs = Runs(self.file.runs, self.file.point, self.file.replicate)
+        self._copies = self._runs.copies(self.plan.sweep)
         sweep = self.plan.sweep
         repeated = "replicates" in type(sweep.base).model_fields
         self._groups = deque(
@@ -343,7 +343,8 @@ class _Session:
         else:
             del self._groups[place]
         self._left -= len(group[:size])
-        return self._batch(bucket, group[:size])
+        more = {"allow_programs": self.allow_programs, "sources": self._sources}
+        return self.plan.batch(bucket, group[:size], self._runs, self._copies, **more)
 
     def _place(self, own: str, others: set[str]) -> int:
         """Return the index of the next group: with a device's own program, or one that is unused.
@@ -360,23 +361,6 @@ class _Session:
                 if unused is None and program not in others:
                     unused = place
         return unused or 0
-
-    def _batch(self, bucket: Bucket, rows: list[int]) -> Batch:
-        plan = self.plan
-        points = [plan.points[int(self.file.point[row])] for row in rows]
-        columns, policies = bucket.values_of(points)
-        return Batch(
-            plan.sweep.workload.name,
-            plan.base,
-            bucket.settings,
-            columns,
-            self._copies[rows],
-            rows,
-            plan.keep,
-            allow_programs=self.allow_programs,
-            sources=self._sources,
-            policies=policies,
-        )
 
     def _settle(self, batch: Batch, future: Future[Result], elsewhere: Batch | None) -> float:
         """Write the results of a batch and return its seconds; 0 if it has to be tried again.

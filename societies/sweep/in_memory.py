@@ -82,20 +82,10 @@ class InMemory:
         """Return 0, for no checkpoints: an interrupted run is computed again."""
         return 0
 
-    def checkpoint(self, *given: Any, **named: Any) -> None:
-        """Do nothing: runs of a batch have no checkpoints."""
+    def commit(self, *given: Any, **named: Any) -> None:
+        """Do nothing: the study commits whole runs, which begin at the first tick."""
 
-    def rewind(self, tick: int) -> None:
-        """Do nothing: runs of a batch always begin at the first tick."""
-
-    def commit(self, tick: int) -> None:
-        """Do nothing: the study commits whole runs."""
-
-    def end(self, tick: int, why: str) -> None:
-        """Do nothing: the study commits whole runs."""
-
-    def shorten(self) -> None:
-        """Do nothing: the tables have no unused rows."""
+    rewind = checkpoint = end = shorten = commit
 
 
 def wanted_variables(variables: Mapping[str, Variable], keep: Keep) -> dict[str, Variable]:

@@ -133,18 +133,7 @@ def _some(ready: Prepared, bucket: Bucket, device: str) -> Batch:
     copies = runs.copies(ready.sweep)
     repeated = "replicates" in type(ready.sweep.base).model_fields
     group = next(groups(ready.sweep.workload, rows, copies, repeated), [])[:FIRST_BATCH]
-    columns, policies = bucket.values_of([ready.points[int(runs.point[row])] for row in group])
-    return Batch(
-        ready.sweep.workload.name,
-        ready.base,
-        bucket.settings,
-        columns,
-        copies[group],
-        group,
-        ready.keep,
-        device,
-        policies=policies,
-    )
+    return ready.batch(bucket, group, runs, copies, device=device)
 
 
 def _time(ready: Prepared, devices: list[str], launches: int) -> str:

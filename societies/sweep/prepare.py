@@ -11,10 +11,13 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+from numpy.typing import NDArray
+
 from societies.config import files, problems
 from societies.errors import ConfigError, OutputError, option
 from societies.output.study import StudyFile
-from societies.sweep.batch import Shape
+from societies.sweep.batch import Batch, Shape
 from societies.sweep.designs import identity
 from societies.sweep.document import INPUTS, Sweep, compared, digest, files_in, wherever
 from societies.sweep.executors import is_address
@@ -69,6 +72,20 @@ class Prepared:
         """Hashes of the kernels and of the reference, of the first programs at least."""
         configs = [self.sweep.base, *(one.config for one in self.buckets[:PROGRAMS_HASHED])]
         return sources_of(*(Setup(self.sweep.workload, one) for one in configs))
+
+    def batch(
+        self, bucket: Bucket, rows: list[int], runs: Runs, copies: NDArray[np.int64], **more: Any
+    ) -> Batch:
+        """Return a batch of runs of a bucket, with further attributes.
+
+        Parameters
+        ----------
+        rows : of the runs in the study
+        runs, copies : all runs of the study, and their copy numbers
+        """
+        columns, policies = bucket.values_of([self.points[int(runs.point[row])] for row in rows])
+        given = (self.sweep.workload.name, self.base, bucket.settings, columns)
+        return Batch(*given, copies[rows], rows, self.keep, policies=policies, **more)
 
 
 def prepared(

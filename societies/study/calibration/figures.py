@@ -8,10 +8,10 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from societies.analysis.drawing import GREY, new_panels
+from societies.analysis.designs import as_numbers
+from societies.analysis.drawing import GREY, new_panels, unit_label, with_foot
 from societies.words import counted
 from societies.workload.drawing.figure import COLOURS, words
-from societies.workload.drawing.lettering import fit
 
 if TYPE_CHECKING:
     import xarray as xr
@@ -44,7 +44,7 @@ def draw_calibration(data: xr.Dataset) -> Any:
     without = int((~np.isfinite(data["statistics"].values)).any(axis=1).sum())
     if without:
         note += f" Left out: missing or infinite statistics of {counted(without, 'trial')}."
-    return _finished(figure, note)
+    return with_foot(figure, note)
 
 
 def draw_pairs(data: xr.Dataset) -> Any:
@@ -58,7 +58,7 @@ def draw_pairs(data: xr.Dataset) -> Any:
     distance = data["distance"].values
     near = np.argsort(distance)[: max(20, len(distance) // 10)]
     for axes, (i, j) in zip(panels, pairs, strict=False):
-        x, y = (_numbers(data[f"{word}_{names[k]}"].values) for k in (i, j))
+        x, y = (as_numbers(data[f"{word}_{names[k]}"].values) for k in (i, j))
         if not posterior:
             x, y = x[near], y[near]
         axes.plot(x, y, ".", color=COLOURS[0], alpha=0.4, markersize=4)
@@ -71,18 +71,18 @@ def draw_pairs(data: xr.Dataset) -> Any:
         what = f"The nearest {len(near)} of {counted(len(distance), 'trial')}"
     if len(every) > len(pairs):
         what += f". Left out: {len(every) - len(pairs)} of {len(every)} pairs"
-    return _finished(figure, f"{what}.")
+    return with_foot(figure, f"{what}.")
 
 
 def _parameter(axes: Any, data: xr.Dataset, place: int, name: str) -> None:
-    every = _numbers(data[f"value_{name}"].values)
+    every = as_numbers(data[f"value_{name}"].values)
     distance = data["distance"].values
     best = every[int(np.argmin(distance))]
     scale = _scale(data, name)
     axes.set_xscale(scale)
     if data.sizes["draw"]:
         bins = np.exp(_bins(np.log(every))) if scale == "log" else _bins(every)
-        draws = _numbers(data[f"draw_{name}"].values)
+        draws = as_numbers(data[f"draw_{name}"].values)
         axes.hist(
             draws, bins, weights=np.full(len(draws), 1 / len(draws)), color=COLOURS[0], alpha=0.6
         )
@@ -98,9 +98,8 @@ def _parameter(axes: Any, data: xr.Dataset, place: int, name: str) -> None:
         axes.plot(every, distance, ".", color=COLOURS[0], alpha=0.4, markersize=4)
         axes.set_ylabel("distance")
     axes.axvline(best, color=GREY, linewidth=1)
-    unit = str(data[f"value_{name}"].attrs.get("units", ""))
     axes.set_title(words(name, 50))
-    axes.set_xlabel("" if unit in ("", "1") else words(unit))
+    axes.set_xlabel(unit_label(str(data[f"value_{name}"].attrs.get("units", ""))))
 
 
 def _scale(data: xr.Dataset, name: str) -> str:
@@ -114,13 +113,6 @@ def _bins(values: Any) -> Any:
     low, high = min(values), max(values)
     wide = 0.0 if high > low else 0.5 + abs(low)
     return np.linspace(low - wide, high + wide, 30)
-
-
-def _numbers(values: Any) -> Any:
-    """Return values as numbers; words are numbered."""
-    if values.dtype.kind in "iuf":
-        return values.astype(float)
-    return np.unique(values.astype(str), return_inverse=True)[1].astype(float)
 
 
 def _target(axes: Any, data: xr.Dataset, place: int) -> None:
@@ -139,8 +131,7 @@ def _target(axes: Any, data: xr.Dataset, place: int) -> None:
     axes.hist(x[np.isfinite(x)], bins, density=True, color=COLOURS[0], alpha=0.6)
     axes.axvline(every[int(np.argmin(distance))], color=GREY, linewidth=1)
     axes.set_title(words(str(data["statistic"].values[place]).replace("_", " "), 50))
-    unit = str(data["unit_of"].values[place])
-    axes.set_xlabel("" if unit in ("", "1") else words(unit))
+    axes.set_xlabel(unit_label(str(data["unit_of"].values[place])))
 
 
 def draw_recovery(found: Recovery) -> Any:
@@ -158,12 +149,5 @@ def draw_recovery(found: Recovery) -> Any:
         axes.set_title(words(name, 50))
         axes.set_xlabel(words(f"rank of the truth; coverage {found.covered(i)}", 80))
         axes.set_ylabel("points")
-    return _finished(
-        figure, f"{points} true points. Shaded: 95 % of the counts if ranks are uniform."
-    )
-
-
-def _finished(figure: Any, note: str) -> Any:
-    figure.supxlabel(note, x=0.01, ha="left", fontsize=7.5, color=GREY)
-    fit(figure)
-    return figure
+    note = f"{points} true points. Shaded: 95 % of the counts if ranks are uniform."
+    return with_foot(figure, note)

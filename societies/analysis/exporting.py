@@ -25,7 +25,7 @@ from societies.analysis.selecting import (
 from societies.config.problems import suggestion
 from societies.errors import ConfigError, OutputError, SocietiesError, option
 from societies.output import open_results
-from societies.output.files import MAKING, exists_already, explained, file_for_hdf5, written
+from societies.output.files import MAKING, already_exists, explained, file_for_hdf5, written
 from societies.output.reading import event_tables
 from societies.output.tables import EVENT
 from societies.paths import kind_unless_file
@@ -145,6 +145,10 @@ def export(
 Writer = Callable[[Path], object]
 """Function that writes one file to a given path."""
 
+Writers = Callable[["xr.Dataset", Mapping[str, "xr.Dataset"], str, Path, bool], dict[Path, Writer]]
+"""Function of variables, lists of events, the name of the files, where they go, and whether the
+user said so; returns what writes each file."""
+
 
 def formats_of(workload: Workload[Any, Any] | None) -> Mapping[str, Callable[..., Any]]:
     """Return the formats that a workload adds: the functions that write them, by name."""
@@ -168,7 +172,7 @@ def _written(writers: Mapping[Path, Writer], source: Path | None, *, overwrite: 
         if source is not None and path.exists() and path.samefile(source):
             raise OutputError(f"{path}: is the result itself. Choose another place.")
         if path.exists() and not overwrite:
-            raise exists_already(path)
+            raise already_exists(path, resumable=False)
     with ExitStack() as stack:  # at its end all files get their names
         for path, write in writers.items():
             stack.enter_context(explained(path, MAKING))
@@ -190,9 +194,7 @@ def export_tables(data: xr.Dataset) -> dict[tuple[str, ...], list[str]]:
     return found
 
 
-def _as_tables(
-    ending: str, write: Callable[[Parts, Path], object]
-) -> Callable[[xr.Dataset, Mapping[str, xr.Dataset], str, Path, bool], dict[Path, Writer]]:
+def _as_tables(ending: str, write: Callable[[Parts, Path], object]) -> Writers:
     def writers(
         data: xr.Dataset, lists: Mapping[str, xr.Dataset], name: str, where: Path, said: bool
     ) -> dict[Path, Writer]:
@@ -354,9 +356,7 @@ def _encoding(data: xr.Dataset) -> dict[str, dict[str, Any]]:
     }
 
 
-FORMATS: dict[
-    str, Callable[[xr.Dataset, Mapping[str, xr.Dataset], str, Path, bool], dict[Path, Writer]]
-] = {
+FORMATS: dict[str, Writers] = {
     "csv": _as_tables("csv", _write_csv),
     "parquet": _as_tables("parquet", _write_parquet),
     "netcdf": _as_netcdf,

@@ -31,11 +31,9 @@ from societies.workload.drawing.figure import (
 )
 
 if TYPE_CHECKING:
-    from typing import TypeAlias
-
     import xarray as xr
 
-    Source: TypeAlias = str | PathLike[str] | xr.Dataset
+    from societies.analysis.effects import Source
 
 OVERVIEW = "overview"
 """The figure that a workload draws of one run; for several runs or a study the fitting figure."""

@@ -68,7 +68,7 @@ def _require_keys(document: Document) -> None:
     """Raise ConfigError if a document is no mapping."""
     if not isinstance(document.data, dict):
         message = f"expected 'key: value' lines, got {described(document.data)}"
-        raise config_error([*document.problems, Problem(document.place(()), (), message)])
+        raise config_error([*document.problems, document.problem((), message)])
 
 
 def validated(
@@ -96,13 +96,13 @@ def _model(
         try:
             own = models.of_file(file)
         except SocietiesError as error:
-            document.problems.append(Problem(document.place(("model",)), ("model",), str(error)))
+            document.problems.append(document.problem(("model",), str(error)))
             return None
         name = document.data.setdefault("workload", own)
         if name != own:
             message = f"{file} has the workload '{own}', not {described(name)}"
             hint = f"{message}; write workload: {own}, or leave the key out"
-            document.problems.append(Problem(document.place(path), path, hint))
+            document.problems.append(document.problem(path, hint))
             return None
     name = document.data.get("workload")
     if isinstance(name, str) and name != "sweep" and name in models:
@@ -129,7 +129,7 @@ def _model(
             document.refuse(path, message)
             document.data["workload"] = meant
             return models[meant]
-    document.problems.append(Problem(document.place(path), path, message))
+    document.problems.append(document.problem(path, message))
     return None
 
 
@@ -154,7 +154,7 @@ def _validated(
             if (name := _default(error, model, data)) is not None:
                 file = File(str(sys.modules[model.__module__].__file__)).name
                 message = f"its default in {file} {plain_words(error)}"
-                document.problems.append(Problem(document.place((name,)), (name,), message))
+                document.problems.append(document.problem((name,), message))
                 invalid.add((name,))
                 continue
             path = (*_path(error["loc"], data, error["type"]), *named_in(error))
@@ -170,8 +170,7 @@ def _validated(
             raise config_error(document.problems) from None
     for conflict in config.conflicts():
         if not conflict.depends_on(invalid):
-            place = document.place(conflict.path)
-            document.problems.append(Problem(place, conflict.path, conflict.message))
+            document.problems.append(document.problem(conflict.path, conflict.message))
     return config
 
 
@@ -227,7 +226,7 @@ def _problem(
         keys = list(section.model_fields)
         if len(keys) <= _SHORT_LIST and error["input"] is not None:
             message += f"; its keys are {', '.join(keys)}"
-    return Problem(document.place(path), path, message)
+    return document.problem(path, message)
 
 
 def _known_key(model: type[Section], path: Path, data: Any) -> str:

@@ -67,9 +67,17 @@ class Document:
                 return self.values[path[:length]]
         return Origin((0,), "")
 
+    def problem(self, path: Path, message: str) -> Problem:
+        """Return a problem of the value at a path."""
+        return Problem(self.place(path), path, message)
+
+    def error(self, path: Path, message: str) -> ConfigError:
+        """Return the error for a single problem of the value at a path."""
+        return config_error([self.problem(path, message)])
+
     def refuse(self, path: Path, message: str) -> None:
         """Add a problem, and mark the value at this path as unusable."""
-        self.problems.append(Problem(self.place(path), path, message))
+        self.problems.append(self.problem(path, message))
         self.unusable.add(path)
 
     def below(self, name: str, under: str = "") -> Document:

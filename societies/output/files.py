@@ -108,7 +108,7 @@ def require_target(path: Path, nbytes: int, *, overwrite: bool) -> None:
         raise OutputError(f"{path}: is not a file. Give the name of a file with {option('out')}.")
     if os.path.lexists(path):
         if not overwrite:
-            raise already_exists(path)
+            raise already_exists(path, resumable=True)
         if being_written(path):
             raise being_written_elsewhere(path)
     require_space(path, nbytes, f"Free some space, record less, or {_elsewhere()}.")
@@ -138,21 +138,13 @@ def require_allowed(path: Path, nbytes: int) -> None:
             raise OSError(errno.EFBIG, os.strerror(errno.EFBIG))
 
 
-def already_exists(path: Path) -> OutputError:
-    """Return the error for a name that is taken."""
-    return OutputError(
-        f"{path}: exists already and was not touched. "
-        f"Continue it with {option('resume', True)}, replace it with "
-        f"{option('overwrite', True)}, or {_elsewhere()}."
-    )
-
-
-def exists_already(path: Path) -> OutputError:
-    """Return the error for the name of an existing file that no command can continue."""
-    return OutputError(
-        f"{path}: exists already and was not touched. "
-        f"Replace it with {option('overwrite', True)} or {_elsewhere()}."
-    )
+def already_exists(path: Path, *, resumable: bool) -> OutputError:
+    """Return the error for the name of an existing file, which a command may continue."""
+    resume, overwrite = option("resume", True), option("overwrite", True)
+    remedy = f"Replace it with {overwrite} or"
+    if resumable:
+        remedy = f"Continue it with {resume}, replace it with {overwrite}, or"
+    return OutputError(f"{path}: exists already and was not touched. {remedy} {_elsewhere()}.")
 
 
 def being_written_elsewhere(path: Path) -> OutputError:
@@ -211,7 +203,7 @@ def place(temporary: Path, path: Path, *, overwrite: bool) -> None:
                 os.replace(temporary, path)
             temporary.unlink(missing_ok=True)
     except FileExistsError as error:
-        raise already_exists(path) from error
+        raise already_exists(path, resumable=True) from error
     with suppress(OSError):  # not every file system can flush a folder
         folder = os.open(path.parent, os.O_RDONLY)
         try:

@@ -11,12 +11,10 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from societies.errors import ConfigError, needing
-from societies.study.statistics import spacing
+from societies.study.statistics import Reals, spacing
 
-Reals = NDArray[np.float64]
 WINDOWS = 20
 """Windows of a series, for the runs test and the comparison with other seeds."""
 LEAST_TICKS = 5 * WINDOWS

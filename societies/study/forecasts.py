@@ -5,11 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
-from societies.study.statistics import spacing
+from societies.study.statistics import Reals, spacing
 
-Reals = NDArray[np.float64]
 HORIZONS = (1, 2, 4, 8, 12)
 MOST_LAGS = 4
 """Largest order of the autoregression, which AIC chooses."""

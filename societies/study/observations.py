@@ -12,7 +12,7 @@ import numpy as np
 
 from societies.config.columns import Columns, Value, read_columns
 from societies.config.document import Document
-from societies.config.problems import Path, Problem, config_error, suggestion
+from societies.config.problems import Path, suggestion
 from societies.errors import ConfigError
 from societies.numbers import is_finite
 from societies.study.statistics import Reals
@@ -47,19 +47,18 @@ def observations(
     if said.values:
         return np.array(said.values, float)
     if said.file is None:
-        message = "needs a file and a column, or values"
-        raise config_error([Problem(document.place(path), path, message)])
+        raise document.error(path, "needs a file and a column, or values")
     found = read_columns(folder / said.file, "observation")
     times = {key: times_of(found, key) for key in found.keys}
     first = next((key for key, value in times.items() if value is None), found.keys[0])
     wanted = said.column if said.column is not None else first
     if wanted not in found.keys:
         message = f"{found.name} has no column '{wanted}'{suggestion(wanted, found.keys)}"
-        raise config_error([Problem(document.place(path), path, message)])
+        raise document.error(path, message)
     column = [row[found.keys.index(wanted)] for row in found.rows]
     if not all(map(is_finite, column)):
         message = f"column '{wanted}' of {found.name} has entries that are no finite numbers"
-        raise config_error([Problem(document.place(path), path, message)])
+        raise document.error(path, message)
     clocks = {key: one for key, one in times.items() if one is not None and key != wanted}
     if statistic not in UNORDERED:
         require_order(found, {key: clocks[key] for key in sorted(clocks, key=_coarseness)})

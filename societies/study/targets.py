@@ -13,7 +13,7 @@ import numpy as np
 from societies.analysis.selecting import copies_of, with_ticks
 from societies.config.document import Document
 from societies.config.load import find_config
-from societies.config.problems import Path, Problem, config_error, described
+from societies.config.problems import Path, described
 from societies.errors import ConfigError, option, override
 from societies.numbers import is_finite
 from societies.output.layout import is_clock
@@ -73,8 +73,7 @@ class Targets:
 
     def refused(self, name: str, key: str, message: str) -> ConfigError:
         """Return the error for a key of a target."""
-        path = (*self.place, "statistics", name, key)
-        return config_error([Problem(self.document.place(path), path, message)])
+        return self.document.error((*self.place, "statistics", name, key), message)
 
     def evaluate(self, data: xr.Dataset) -> Reals:
         """Return the statistics of every copy in a dataset: (copy, statistic) float64.
@@ -256,8 +255,7 @@ def load_targets(
     """
     name, folder, document, config = read_validated(source, TargetsConfig, _file, folder)
     if bool(config.cases) == bool(config.statistics):  # after other problems of the statistics
-        message = "needs statistics, or cases that have them"
-        raise config_error([Problem(document.place(("statistics",)), ("statistics",), message)])
+        raise document.error(("statistics",), "needs statistics, or cases that have them")
     found = []
     for place, case in config.places():
         _, own = place or ("", "")

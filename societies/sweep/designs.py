@@ -56,7 +56,7 @@ def factors(
     vary = document.data["vary"]
     if not vary:
         message = f"is empty; name a method: {', '.join(METHODS)}"
-        raise config_error([Problem(document.place(("vary",)), ("vary",), message)])
+        raise document.error(("vary",), message)
     found: list[Factor] = []
     problems: list[Problem] = []
 
@@ -147,10 +147,8 @@ def _values(document: Document, path: Path, said: Any) -> list[Any]:
         known = ("low", "high", "steps", "scale")
         for name in said:
             if name not in known:
-                message = f"unknown key{suggestion(name, known)}"
-                raise InvalidFactor(
-                    (*path, name), message, document.place((*path, name), of_key=True)
-                )
+                place = document.place((*path, name), of_key=True)
+                raise InvalidFactor((*path, name), f"unknown key{suggestion(name, known)}", place)
         low, high = (_number(said, name, path) for name in ("low", "high"))
         steps = said.get("steps")
         if not isinstance(steps, int) or not 2 <= steps <= MOST_STEPS:  # True is 1

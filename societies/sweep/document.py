@@ -274,15 +274,14 @@ def load_sweep(
         try:
             until = with_number(until, lambda: (point for point, _ in combined(found)))
         except ValueError as error:
-            where: Path = ("replicates", "base")
-            raise config_error([Problem(document.place(where), where, str(error))]) from None
+            raise document.error(("replicates", "base"), str(error)) from None
         sweep = replace(sweep, until=until)
         said = problems(until, config.record.variables, sweep.count)
-        if found_problems := [Problem(document.place(path), path, text) for path, text in said]:
+        if found_problems := [document.problem(path, text) for path, text in said]:
             raise config_error(found_problems)
     if sweep.count > MOST_POINTS:
         message = f"has {described(sweep.count)} points, a study has at most {MOST_POINTS:,}"
-        raise config_error([Problem(document.place(("vary",)), ("vary",), message)])
+        raise document.error(("vary",), message)
     return sweep
 
 
@@ -296,12 +295,11 @@ def _base(
         try:
             path = _file_of(config.base, folder)
         except ConfigError as error:
-            place = document.place(("base",))
-            raise config_error([Problem(place, ("base",), str(error))]) from None
+            raise document.error(("base",), str(error)) from None
         base = read_document(path)
     else:
         message = f"expected the name of a configuration, got {described(config.base)}"
-        raise config_error([Problem(document.place(("base",)), ("base",), message)])
+        raise document.error(("base",), message)
     if isinstance(base.data, dict):
         _set_below(document, base, config.set)
         model, own = _model(document, folder), base.data.get("replicates", 1)
@@ -372,6 +370,5 @@ def _require_replicates(document: Document, config: SweepConfig, base: WorkloadC
     """Raise ConfigError if the sweep has replicates but its workload has no random draws."""
     assert isinstance(config.replicates, int)
     if config.replicates > 1 and "replicates" not in type(base).model_fields:
-        place, path = document.place(("replicates",)), ("replicates",)
         message = f"{base.workload} has no random draws, so all runs of a point would be the same"
-        raise config_error([Problem(place, path, message)])
+        raise document.error(("replicates",), message)

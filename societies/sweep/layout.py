@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from societies.config import to_yaml
-from societies.config.problems import Path, Problem, config_error, suggestion
+from societies.config.problems import Path, config_error, suggestion
 from societies.errors import ConfigError
 from societies.output import Column, Coordinate, EventTable, Variable
 from societies.output.study_layout import OWN, StudyLayout
@@ -85,7 +85,7 @@ def keep_of(sweep: Sweep, setups: Sequence[Setup[Any, Any]]) -> Keep:
     chosen = sweep.workload
 
     def refuse(path: Path, message: str) -> None:
-        problems.append(Problem(sweep.document.place(path), path, message))
+        problems.append(sweep.document.problem(path, message))
 
     every = [contents_of(setup) for setup in setups]
     variables = {one.name for contents in every for one in contents.variables()}

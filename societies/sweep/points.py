@@ -136,7 +136,8 @@ def checked_points(
                 also = f" (point {number}{': ' if said else ''}{said})"
                 if place.names:
                     path, _, message = line.partition(": ")
-                    line, also = ": ".join([*filter(None, [_below_entry(path)]), message]), ""
+                    below = ".".join(path.split(".")[2:])  # of list.3.key it is key
+                    line, also = f"{below}: {message}" if below else message, ""
                 text = line + (also if len(points) > 1 else "")
                 if type(point.get(key)) is float and key in whole:
                     text = f"{key}: takes whole numbers: {whole[key]}"  # once for all points
@@ -181,11 +182,6 @@ def together(config: Any, policies: Sequence[Any], of: NDArray[np.intp]) -> Any:
     found = config.model_copy(update={INTERVENTIONS: tuple(one for one, _ in listed)})
     found._applies = np.array([applies for _, applies in listed], bool).reshape(-1, len(of))
     return found
-
-
-def _below_entry(path: str) -> str:
-    """Return the path of a key within an entry of a list: of ``list.3.key`` it is ``key``."""
-    return ".".join(path.split(".")[2:])
 
 
 def _removals(policies: Sequence[Any], of: NDArray[np.intp]) -> list[tuple[Any, NDArray[Any]]]:

@@ -133,33 +133,33 @@ def load_calibration(source: str | os.PathLike[str] | Mapping[str, Any]) -> Cali
     said = config.targets
     if not isinstance(said, str | dict):
         message = "expected the name of a file of targets, or a section of statistics"
-        raise _refused(document, "targets", f"{message}, got {described(said)}")
+        raise document.error(("targets",), f"{message}, got {described(said)}")
     section = document.below("targets") if isinstance(said, dict) else None
     if section is not None and "statistics" not in section.data:
         section = document.below("targets", under="statistics")
     several = load_targets(section or near(folder, said), config.case, folder)
     if len(several) > 1:
         names = ", ".join(one.name for one in several)
-        raise _refused(document, "case", f"the targets have the cases {names}; choose one")
+        raise document.error(("case",), f"the targets have the cases {names}; choose one")
     (targets,) = several
     required([targets])
     if not sum(one.weight for one in targets.statistics.values()):
-        raise _refused(document, "targets", "have no weight, so every trial is as good as another")
+        raise document.error(("targets",), "have no weight, so every trial is as good as another")
     base = config.base if config.base is not None else targets.case.base
     if base is None:
-        raise _refused(document, "base", "is missing: neither the file nor its targets name one")
+        raise document.error(("base",), "is missing: neither the file nor its targets name one")
     base = near(folder if config.base is not None else targets.folder, base)
     changes = config.set if config.base is not None else {**targets.case.set, **config.set}
     sweep = sweep_of(base, changes)
     priors = _priors(document, config, sweep)
     if config.replicates > 1 and "replicates" not in type(sweep.base).model_fields:
-        raise _refused(document, "replicates", f"{sweep.base.workload} has no random draws")
+        raise document.error(("replicates",), f"{sweep.base.workload} has no random draws")
     common = config.common_random_numbers
     common = method in COMMON if common is None else common
     trials = next((options[one] for one in FIRST_TRIALS if one in options), np.inf)
     if trials <= len(priors):
         message = f"{method} begins with {trials} trials, fewer than needed for {len(priors)}"
-        raise _refused(document, "method", f"{message} parameters")
+        raise document.error(("method",), f"{message} parameters")
     definition = {
         "base": sweep.base.model_dump(mode="json"),
         "model_version": sweep.workload.version_of(sweep.base),
@@ -175,10 +175,6 @@ def load_calibration(source: str | os.PathLike[str] | Mapping[str, Any]) -> Cali
     return Calibration(name, base, changes, sweep, priors, targets, method, options, *more)
 
 
-def _refused(document: Document, key: str, message: str) -> ConfigError:
-    return config_error([Problem(document.place((key,)), (key,), message)])
-
-
 def _method(document: Document, config: CalibrationConfig) -> tuple[str, dict[str, Any]]:
     try:
         name, given = name_and_options(config.method)
@@ -187,7 +183,7 @@ def _method(document: Document, config: CalibrationConfig) -> tuple[str, dict[st
             raise ConfigError(f"unknown method '{name}'{near}")
         checked_options(name, given, METHODS[name])
     except ConfigError as error:
-        raise _refused(document, "method", str(error)) from None
+        raise document.error(("method",), str(error)) from None
     return name, {n: given.get(n, one.default) for n, one in options_of(METHODS[name]).items()}
 
 
@@ -199,7 +195,6 @@ def _priors(document: Document, config: CalibrationConfig, sweep: Sweep) -> dict
     problems: list[Problem] = []
     found: dict[str, Range] = {}
     for name, said in config.parameters.items():
-        place = document.place(("parameters", name))
         try:
             model, data = type(sweep.base), sweep.base.model_dump()
             if why := unusable(model, data, str(name), lambda _: ""):
@@ -209,17 +204,15 @@ def _priors(document: Document, config: CalibrationConfig, sweep: Sweep) -> dict
                 checked_points(sweep, [{name: value}])
         except Wrong as error:
             path = ("parameters", name, *([error.key] if error.key else []))
-            problems.append(Problem(document.place(path), path, str(error)))
+            problems.append(document.problem(path, str(error)))
         except ConfigError as error:
             message = first_reason(error, name)
             real = not found[name].whole and found[name].distribution != "choice"
             if real and takes_whole_numbers(model, str(name)):
                 message = "takes whole numbers: add 'whole: true' to its prior"
-            problems.append(Problem(place, ("parameters", name), message))
+            problems.append(document.problem(("parameters", name), message))
     if not config.parameters:
-        problems.append(
-            Problem(document.place(("parameters",)), ("parameters",), "needs a key with a prior")
-        )
+        problems.append(document.problem(("parameters",), "needs a key with a prior"))
     if problems:
         raise config_error(problems)
     return found

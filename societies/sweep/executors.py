@@ -128,7 +128,7 @@ class Dask(Executor):
                 f"'dask worker {self._address} --nthreads 1'"
             )
         here = package_version()
-        for address, version in self._client.run(package_version).items():
+        for address, version in self._client.run(_version).items():
             if version != here:
                 raise SocietiesError(
                     f"worker {address} has societies {version}, here is {here}: install the same "
@@ -206,6 +206,10 @@ def is_address(text: str) -> bool:
     """
     found = _ADDRESS.fullmatch(text)
     return found is not None and 0 < int(found["port"]) < 65536
+
+
+def _version() -> str:
+    return package_version()
 
 
 def _of_worker(error: BaseException | None) -> BaseException:

@@ -97,12 +97,7 @@ class SocietiesError(Exception):
 
 @contextmanager
 def needing(what: str, package: str) -> Iterator[None]:
-    """Raise SocietiesError if an import in the block fails, for what it needs an optional package.
-
-    Parameters
-    ----------
-    what : such as "emulators need"
-    """
+    """Raise SocietiesError if an import in the block fails; ``what`` is "emulators need", say."""
     try:
         yield
     except ImportError as error:

@@ -125,13 +125,9 @@ def read_foreign(path: Path, name: str, most: int = MOST_BYTES) -> str:
     r"""Return the text of another program's file; every line ends in ``\n``.
 
     A byte-order mark (BOM) determines the encoding. Without one it is UTF-8 or, if that fails,
-    Latin-1, which has the same digits, letters and signs of ASCII.
+    Latin-1, which has the same digits, letters and signs of ASCII. Messages call the file ``name``.
 
     Raises ConfigError as for `read_bytes`; also if it is not text.
-
-    Parameters
-    ----------
-    name : name of the file in messages
     """
     raw = read_bytes(path, most, name)
     marked = next((one for mark, one in _MARKS.items() if raw.startswith(mark)), "")

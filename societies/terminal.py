@@ -49,6 +49,7 @@ def table_of(
     title: str = "",
     left: Collection[str] = (),
     wrap: Collection[str] = (),
+    **style: Any,
 ) -> Table:
     """Return a table of rich whose texts are printed as they are, brackets included.
 
@@ -57,13 +58,14 @@ def table_of(
     rows : a cell for each column: a text, or what rich draws
     left : columns that are aligned at the left; the others are at the right
     wrap : columns whose texts may be wrapped
+    style : options of `rich.table.Table`
     """
     from rich import box
     from rich.markup import escape
     from rich.table import Table
 
-    style: dict[str, Any] = {"title_justify": "left", "title_style": "bold", "box": box.SIMPLE}
-    table = Table(title=escape(title) or None, **style)
+    own = {"title_justify": "left", "title_style": "bold", "box": box.SIMPLE, **style}
+    table = Table(title=escape(title) or None, **own)
     for name in columns:
         justify: Any = "left" if name in left else "right"
         table.add_column(escape(name), justify=justify, no_wrap=name not in wrap)

@@ -13,12 +13,18 @@ from typing import TYPE_CHECKING, Any
 from societies.errors import OutputError, option
 from societies.output import lock
 from societies.output.files import being_written_elsewhere
+from societies.terminal import table_of
 from societies.words import plural
 from societies.workload.checking.bench import Timing
 from societies.workload.running.profile import Profile
 
 if TYPE_CHECKING:
     from rich.table import Table
+
+PLAIN: dict[str, Any] = {
+    "box": None, "pad_edge": False, "header_style": "bold", "show_edge": False
+}  # fmt: skip
+"""Style of a table without lines."""
 
 
 def measure_all(timings: Iterable[Timing], out: Path | None, *, overwrite: bool) -> list[Timing]:
@@ -59,23 +65,15 @@ def measure_all(timings: Iterable[Timing], out: Path | None, *, overwrite: bool)
 
 def timings_table(timings: Sequence[Timing], copies: str, ticks: str) -> Table:
     """Return a table with a row for each number of copies; both words are plural."""
-    from rich.table import Table
-
-    work = f"{plural(timings[0].work)} per second"
-    result = Table(box=None, pad_edge=False, header_style="bold", show_edge=False)
-    for name in (copies, ticks, "seconds", work, "least", "most", "start"):
-        result.add_column(name, justify="right", no_wrap=True)
+    work, rows = f"{plural(timings[0].work)} per second", []
     for count in dict.fromkeys(timing.copies for timing in timings):
         same = [timing for timing in timings if timing.copies == count]
         rates = [timing.work_per_second for timing in same]
-        result.add_row(
-            str(count),
-            str(same[0].ticks),
-            f"{median(timing.seconds for timing in same):.4g}",
-            *(f"{rate:,.0f}" for rate in (median(rates), min(rates), max(rates))),
-            f"{same[0].build_seconds:.2f} s",
-        )
-    return result
+        seconds, build = median(timing.seconds for timing in same), same[0].build_seconds
+        of_rates = [f"{rate:,.0f}" for rate in (median(rates), min(rates), max(rates))]
+        rows.append([str(count), str(same[0].ticks), f"{seconds:.4g}", *of_rates, f"{build:.2f} s"])
+    columns = (copies, ticks, "seconds", work, "least", "most", "start")
+    return table_of(columns, rows, **PLAIN)
 
 
 def of_phases(profile: Profile) -> Table:
@@ -83,27 +81,19 @@ def of_phases(profile: Profile) -> Table:
 
     The share in the last row is the part of the time in which kernels ran.
     """
-    from rich.table import Table
-
-    result = Table(box=None, pad_edge=False, header_style="bold", show_edge=False)
-    result.add_column("phase", no_wrap=True)
-    for name in ("launches", "seconds", "share", "MiB", "GiB/s", "host s"):
-        result.add_column(name, justify="right", no_wrap=True)
-    total = profile.kernel_seconds
+    total, rows = profile.kernel_seconds, []
     for one in sorted(profile.phases, key=lambda one: -one.seconds):
         rate = one.bytes_per_second
-        result.add_row(
-            one.phase,
-            str(one.launches),
-            f"{one.seconds:.4f}",
-            f"{one.seconds / total:.1%}" if total else "",
-            "" if one.bytes_moved is None else f"{one.bytes_moved / 2**20:,.1f}",
-            "" if rate is None else f"{rate / 2**30:.3g}",
-            f"{one.host_seconds:.4f}",
-        )
+        share = f"{one.seconds / total:.1%}" if total else ""
+        size = "" if one.bytes_moved is None else f"{one.bytes_moved / 2**20:,.1f}"
+        speed = "" if rate is None else f"{rate / 2**30:.3g}"
+        row = [one.phase, str(one.launches), f"{one.seconds:.4f}", share, size, speed]
+        rows.append([*row, f"{one.host_seconds:.4f}"])
     launches = sum(one.launches for one in profile.phases)
     moved = sum(one.bytes_moved or 0 for one in profile.phases)
     host = sum(one.host_seconds for one in profile.phases)
+    columns = ("phase", "launches", "seconds", "share", "MiB", "GiB/s", "host s")
+    result = table_of(columns, rows, left=["phase"], **PLAIN)
     result.add_section()
     result.add_row(
         f"all, in {profile.seconds:.4f} s",

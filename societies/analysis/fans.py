@@ -210,7 +210,6 @@ def draw_fan(cases: Cases, *, variables: Sequence[str] = ()) -> Any:
 
     Parameters
     ----------
-    cases : one result that is a fan
     variables : default: the headline variables of the workload
     """
     (data,) = cases.values()

@@ -50,13 +50,7 @@ def fitting(cases: Cases) -> list[str]:
 
 
 def unfit(figure: str, cases: Cases) -> str:
-    """Return why a figure cannot be drawn of results, "" if it can.
-
-    Parameters
-    ----------
-    figure : name of the figure
-    cases : dataset of each file; a study is one dataset
-    """
+    """Return why a figure cannot be drawn of results, each of one file; "" if it can."""
     if figure in ONE_RESULT and len(cases) > 1:
         return f"shows one result, not {len(cases)}"
     if figure not in MIXED and len({RUN in data.dims for data in cases.values()}) > 1:

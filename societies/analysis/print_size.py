@@ -51,12 +51,8 @@ def inches_of(width: str) -> float:
 def resize(figure: Any, inches: float) -> None:
     """Give a finished figure a width, fonts of 7 to 9 points, and as many panels in a row as fit.
 
-    The panels keep about their proportions. Legends of the figure move above the panels.
-
-    Parameters
-    ----------
-    figure : matplotlib figure with constrained layout, which is changed
-    inches : its new width
+    The panels keep about their proportions. Legends of the figure move above the panels. The figure
+    must have matplotlib's constrained layout.
     """
     width, height = figure.get_size_inches()
     grids = [spec.get_gridspec() for axes in figure.axes if (spec := axes.get_subplotspec())]

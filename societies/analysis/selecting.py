@@ -61,7 +61,6 @@ def with_ticks(results: xr.Dataset, asked: Ticks) -> xr.Dataset:
 
     Parameters
     ----------
-    results : xarray.Dataset
     asked : ``"1:300"``, ``"1:300:10"`` or ``"10,20"``, a slice of ticks, a tick or several;
         None: all
     """

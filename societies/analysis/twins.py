@@ -68,9 +68,7 @@ def twins(
 ) -> Twins:
     """Return the series of two results after the shock of each society; see `irf`.
 
-    Parameters
-    ----------
-    among : numbers of the societies to use; default: all
+    With ``among`` only societies with these numbers are used.
     """
     warn_of_changed_sources(one, two)
     a, b, paired = aligned(one, two)

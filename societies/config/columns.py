@@ -50,14 +50,10 @@ class Columns:
 
 
 def read_columns(path: Path, each: str) -> Columns:
-    """Return the table in a file.
+    """Return the table in a file; ``each`` is the word for a row in messages, such as "copy".
 
     Raises ConfigError if the file cannot be read, or with the line and the column of the first
     mistake in it.
-
-    Parameters
-    ----------
-    each : word for a row in messages: "copy"
     """
     name, text = shown(path), read_text(path, LONGEST_TABLE)
     found = rows_of(name, text)

@@ -23,9 +23,7 @@ from societies.inputs import PYTHON_FUNCTION, nearest_file, shown
 def name_rules(document: Document, folder: FilePath | None = None) -> None:
     """Write keys ``trading.price`` of a section ``rules`` as sections, and complete paths.
 
-    Parameters
-    ----------
-    folder : that of the YAML file; None: paths are the user's own
+    Paths lead from the folder of the YAML file; without a folder they are the user's own.
     """
     for path in list(_sections(document.data, ())):
         _spread(document, path)

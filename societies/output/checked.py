@@ -76,7 +76,12 @@ def without(
     """
 
     def look(fill: Any) -> Callable[[Key, Any], Any]:
-        return lambda key, values: _emptied(values, keep[key[0]], fill)
+        def emptied(key: Key, values: Any) -> Any:
+            found = np.array(values)
+            found[~keep[key[0]]] = fill
+            return found
+
+        return emptied
 
     return _replaced(data, {name: look(fill) for name, fill in fills.items() if name in data})
 
@@ -85,12 +90,6 @@ def _seen(array: Any) -> str:
     """Return shape and type of a variable as text, such as ``2 x 31 float32``."""
     kind = str(array.dtype) if array.dtype.kind in "biuf" else "text"
     return f"{' x '.join(map(str, array.shape)) or 'one'} {kind}"
-
-
-def _emptied(values: Any, keep: Any, fill: Any) -> Any:
-    found = np.array(values)
-    found[~keep] = fill
-    return found
 
 
 class RunChecks:
@@ -174,9 +173,7 @@ class RunChecks:
     def require_sealed(self, data: xr.Dataset, place: str = "") -> None:
         """Raise ValueError if a variable has not the shape and type that the seal has.
 
-        Parameters
-        ----------
-        place : where the dataset's table of events is in the file
+        A table of events is at ``place`` in the file.
         """
         for name, found in data.variables.items():
             sealed = self._seal.extents.get(f"{place}/{name}" if place else str(name))

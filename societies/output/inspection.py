@@ -27,7 +27,7 @@ from societies.output.layout import (
 from societies.output.opening import is_study, reading, require_whole, still_good
 from societies.output.seal import END_MISSING, STRUCTURE_INTACT, Damage
 from societies.output.stored_seal import Seal, StudySeal, find
-from societies.output.study_inspection import inspected, sweep_of
+from societies.output.study_inspection import half_written, inspected, made_with, sweep_of
 from societies.output.trailing import calibration_attributes, hash_holds, is_calibration
 from societies.output.trust import opened
 from societies.words import counted
@@ -148,10 +148,8 @@ def _inspected(path: Path, disk: Disk, found: Seal, *, check: bool) -> Inspectio
     ]
     records = [sessions.unpacked(one) for one in disk.read(SESSIONS).tolist() if one]
     rows += [("written", record) for record in records]
-    half = [f"{one.what}, {one.which}".strip(", ") for one in damages if one.unfinished]
+    rows += [] if live else half_written(damages)
     damages = [one for one in damages if not one.unfinished]
-    if half and not live:
-        rows.append(("half written", f"{'; '.join(half)}: not counted, written again on resuming"))
     if check:
         said = "as written, all of it" if not damages else "damaged, see below"
     else:
@@ -219,8 +217,7 @@ def _without_seal(path: Path) -> Inspection:
 
 
 def _made(attributes: Mapping[str, Any]) -> list[tuple[str, str]]:
-    names = [name for name in _MADE_WITH if str(attributes.get(name, ""))]
-    return [(name.replace("_", " "), shortened(str(attributes[name]), LONG)) for name in names]
+    return [(name, shortened(one, LONG)) for name, one in made_with(attributes, _MADE_WITH)]
 
 
 def _progress(found: Seal, tick: int, why: str, *, live: bool, complete: bool) -> str:

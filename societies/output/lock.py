@@ -56,11 +56,7 @@ def create(name: Callable[[], Path]) -> tuple[Path, int]:
 
     Between its making and its locking a file looks like one that a killed process left behind, and
     another writer may remove it (`remove_stale`). So the file is only used if its name still leads
-    to it once it is locked; otherwise another name is tried.
-
-    Parameters
-    ----------
-    name : returns an unused path; it is called again for every attempt
+    to it once it is locked; otherwise ``name`` is called for another one.
     """
     flags = os.O_RDWR | os.O_CREAT | os.O_EXCL | getattr(os, "O_BINARY", 0)
     while True:

@@ -419,9 +419,7 @@ class ResultFile:
     def end(self, tick: int, why: str) -> None:
         """Commit the last tick of a run that ends early; the file is complete then.
 
-        Parameters
-        ----------
-        why : in a few words: which tolerance is met, that a tree is closed
+        ``why`` says in a few words which tolerance is met, or that a tree is closed.
         """
         with self._writing():
             sessions.write(self._disk, ENDED, 0, why)
@@ -575,14 +573,10 @@ class ResultFile:
 
         The checkpoint is valid only after :meth:`checkpoint` was called with the same tick, which
         then need not write the arrays. A call with another tick discards it. The arrays must not
-        change before that call; they may still be arriving (`checkpoints.Arriving`).
+        change before that call; they may still be arriving (`checkpoints.Arriving`). The arguments
+        are those of :meth:`checkpoint`.
 
         Raises ValueError if the arrays are not those declared.
-
-        Parameters
-        ----------
-        tick, state, number, sums
-            As for :meth:`checkpoint`.
         """
         if not isinstance(state, checkpoints.Arriving):
             self._require_declared(state)

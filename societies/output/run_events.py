@@ -90,7 +90,9 @@ class RunEvents:
         ]
         filled = np.flatnonzero(self._possible(places) & (places[:, 1] > 0))
         ordered = filled[np.argsort(places[filled, 0], kind="stable")]
-        for piece in np.split(ordered, self._breaks(places[ordered])):
+        in_order = places[ordered]  # a piece begins where events do not follow those before
+        breaks = np.flatnonzero(in_order[1:, 0] != in_order[:-1].sum(axis=1)) + 1
+        for piece in np.split(ordered, breaks):
             if not len(piece):
                 continue
             begin, end = int(places[piece[0], 0]), int(places[piece[-1]].sum())
@@ -156,11 +158,6 @@ class RunEvents:
             (first >= 0) & (count >= 0) & (first <= self.table.rows - count)
         )
         return possible
-
-    @staticmethod
-    def _breaks(places: NDArray[np.int64]) -> NDArray[np.intp]:
-        """Return the indices at which the events do not directly follow those of the run before."""
-        return np.flatnonzero(places[1:, 0] != places[:-1].sum(axis=1)) + 1
 
 
 def stretches(rows: Sequence[int], longest: int = 1 << 30) -> Iterable[tuple[int, int]]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -71,18 +71,21 @@ def inspected(
         content = old_content(path, disk) if found is None else content_of(path, disk, found)
         damages += content.rows.wrong
         status, good = content.rows.state, content.rows.good
-        half = [
-            f"{one.what}, {one.which}".strip(", ") for one in content.rows.damages if one.unfinished
-        ]
-        if half and not content.live:
-            said = "not counted, written again on resuming"
-            rows.append(("half written", f"{'; '.join(half)}: {said}"))
+        if not content.live:
+            rows += half_written(content.rows.damages)
     counts = [f"{int((status == i).sum())} {word}" for i, word in enumerate(STATES)]
     if wrong := int(((status < 0) | (status >= len(STATES))).sum()):
         counts.append(f"{wrong} damaged")
     rows.append(("runs", f"{len(status)}: {', '.join(counts)}"))
     rows.append(("checksums", _checksums(found, damages, check=check)))
     return rows, bool((status == DONE).all()), damages, good or "see `societies info --check`"
+
+
+def half_written(damages: Iterable[Damage]) -> Rows:
+    """Return a row for what a killed process has left half written, if anything."""
+    half = [f"{one.what}, {one.which}".strip(", ") for one in damages if one.unfinished]
+    said = f"{'; '.join(half)}: not counted, written again on resuming"
+    return [("half written", said)] if half else []
 
 
 def _checksums(found: StudySeal | None, damages: Sequence[Damage], *, check: bool) -> str:
@@ -116,8 +119,13 @@ def _of_file(path: Path) -> Rows:
 
 
 def _made(attributes: Mapping[str, Any]) -> Rows:
-    names = [name for name in _MADE_WITH if str(attributes.get(name, ""))]
-    return [(name.replace("_", " "), str(attributes[name])) for name in names]
+    return made_with(attributes, _MADE_WITH)
+
+
+def made_with(attributes: Mapping[str, Any], names: Iterable[str]) -> Rows:
+    """Return a row for each of some attributes that a file has."""
+    said = ((name, str(attributes.get(name, ""))) for name in names)
+    return [(name.replace("_", " "), text) for name, text in said if text]
 
 
 def _values(column: Sequence[Any]) -> str:

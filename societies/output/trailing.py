@@ -55,12 +55,7 @@ def hash_holds(path: str | os.PathLike[str]) -> bool | None:
 
 
 def require_hash(path: Path, again: str) -> None:
-    """Raise OutputError unless a file has the bytes that were hashed.
-
-    Parameters
-    ----------
-    again : what to do with a damaged file
-    """
+    """Raise OutputError, which says what to do ``again``, unless a file has the hashed bytes."""
     holds = hash_holds(path)
     if not holds:
         what = "its bytes have another checksum" if holds is False else "its checksum is missing"

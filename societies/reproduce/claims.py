@@ -93,12 +93,7 @@ def targets_of(figure: int) -> list[Targets]:
 
 
 def verdicts(figure: int, runs: Runs) -> list[Verdict]:
-    """Return the verdict on each claim of a figure.
-
-    Parameters
-    ----------
-    runs : (society, day, ...) series by name of the run
-    """
+    """Return the verdict on each claim of a figure, from the series of its runs by name."""
     found = []
     for one in COMPARISONS:
         if one.figure == figure:
@@ -118,12 +113,7 @@ def _of_case(run: xr.Dataset) -> xr.Dataset:
 
 
 def cells(figure: int, one: Verdict, recorded: Mapping[str, float]) -> list[str]:
-    """Return the row of the table.
-
-    Parameters
-    ----------
-    recorded : means of the recorded runs of the authors' program, by ``CASE.NAME`` of the target
-    """
+    """Return the row of the table; ``recorded`` is that of the `Figure`."""
     said = (one.target.source or "").partition(": ")[2]
     case = one.case.replace("_", " ")
     interval = (

@@ -97,11 +97,8 @@ def require_order(table: Columns, clocks: Mapping[str, Times]) -> None:
     """Raise ConfigError unless each row is later than the one before, and none is missing.
 
     Missing rows are not looked for if the day of the month varies, as with working days or ends of
-    months, or if several columns, such as year and month, number the rows.
-
-    Parameters
-    ----------
-    clocks : columns of times, the coarsest first, as from `times_of`
+    months, or if several columns, such as year and month, number the rows. The columns ``clocks``,
+    as from `times_of`, are in order, the coarsest first.
     """
     times = [*zip(*clocks.values(), strict=True)]
     months = [one[0][0] for one in times]

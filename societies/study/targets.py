@@ -102,9 +102,7 @@ class Targets:
     def series(self, name: str, data: xr.Dataset, *, ticks: bool = True) -> Any:
         """Return a target's series: (copy, entry) values, (entry,) ticks, unit, whether a sample.
 
-        Parameters
-        ----------
-        ticks : whether only the ticks of the statistic are returned
+        Without ``ticks`` it has all ticks, and not those of the statistic alone.
         """
         return self._selected(self.statistics[name], data, self.statistics[name].of, ticks=ticks)
 
@@ -203,10 +201,14 @@ def _require_no_ticks(own: Statistic, options: Mapping[str, Any]) -> None:
         raise ConfigError(f"{own.name}: needs a series of ticks; this is a sample")
 
 
-def _entry(values: xr.DataArray, dim: str, entry: Any) -> xr.DataArray:
+def _require_dim(key: str, values: xr.DataArray, dim: str) -> None:
     if dim not in values.dims:
         dims = ", ".join(map(str, values.dims))
-        raise ConfigError(f"at: there is no dimension '{dim}'; there are {dims}")
+        raise ConfigError(f"{key}: there is no dimension '{dim}'; there are {dims}")
+
+
+def _entry(values: xr.DataArray, dim: str, entry: Any) -> xr.DataArray:
+    _require_dim("at", values, dim)
     known = values[dim].values
     wanted = entry if isinstance(entry, list) else [entry]
     numeric = known.dtype.kind in "iuf"
@@ -223,9 +225,7 @@ def _entry(values: xr.DataArray, dim: str, entry: Any) -> xr.DataArray:
 
 def _reduced(values: xr.DataArray, dim: str, said: Choice, of_clock: bool) -> xr.DataArray:
     own, options = statistic_of(said)
-    if dim not in values.dims:
-        dims = ", ".join(map(str, values.dims))
-        raise ConfigError(f"reduce: there is no dimension '{dim}'; there are {dims}")
+    _require_dim("reduce", values, dim)
     if not of_clock:
         _require_no_ticks(own, options)
     ordered = values.transpose(..., dim)

@@ -73,13 +73,9 @@ class Runs:
 
 
 def keep_of(sweep: Sweep, setups: Sequence[Setup[Any, Any]]) -> Keep:
-    """Return what the study records of each run.
+    """Return what the study records of each run; ``setups`` has one of each shape.
 
     Raises ConfigError if the sweep asks for a variable, array or tick that no run has.
-
-    Parameters
-    ----------
-    setups : setups of some points, one of each shape
     """
     record, problems = sweep.config.record, []
     chosen = sweep.workload
@@ -173,12 +169,7 @@ def _joined_tables(shapes: Sequence[Shape]) -> dict[str, EventTable]:
 def layout_of(
     sweep: Sweep, points: Sequence[Point], runs: Runs, shape: Shape, **more: str | int
 ) -> StudyLayout:
-    """Return the layout of the study's file.
-
-    Parameters
-    ----------
-    more : further attributes of the file
-    """
+    """Return the layout of the study's file, which has the attributes ``more`` as well."""
     chosen, base = sweep.workload, sweep.base
     taken = {*OWN, chosen.copies, *shape.coordinates, *shape.variables}
     along = [

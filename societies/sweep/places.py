@@ -8,12 +8,7 @@ from societies.config.problems import Path
 
 
 def in_base(base: type[Section] | None) -> Elsewhere:
-    """Return a function that says whether a key belongs to the base, and how to set it there.
-
-    Parameters
-    ----------
-    base : model of the base configuration; None if it is unknown
-    """
+    """Return a function that says whether a key belongs to a base, and how to set it there."""
 
     def elsewhere(path: Path) -> str:
         found = _without_workload(base, path)

@@ -57,12 +57,7 @@ class UntilConfig(Section):
 def problems(
     asked: UntilConfig, recorded: Sequence[str] | None, points: int
 ) -> Iterator[tuple[tuple[str, ...], str]]:
-    """Yield the key and what is wrong with it, for each key that does not fit the study.
-
-    Parameters
-    ----------
-    asked : with the number of the base
-    """
+    """Yield the key and what is wrong with it, for each key that does not fit the study."""
     for name in asked.until:
         if recorded is not None and name not in recorded:
             said = f"the study records no variable '{name}'{suggestion(name, recorded)}"
@@ -188,9 +183,7 @@ def run_until(
 ) -> SweepReport:
     """Run a study in rounds until its intervals are narrow enough or replicates are ``at_most``.
 
-    Parameters
-    ----------
-    once : runs the study with the option ``replicates``, or continues it with ``resume``
+    ``once`` runs the study with the option ``replicates``, or continues it with ``resume``.
     """
     for name in ("add_points", "retry_failed"):
         if options.get(name):

@@ -1143,10 +1143,10 @@ def irf(
 
     if shock or not _is_recorded(files[0]):
         _require_one(resume=resume, overwrite=overwrite)
-        where = {"resume": resume, "overwrite": overwrite}
+        places: dict[str, Any] = {"device": device, "resume": resume, "overwrite": overwrite}
         with _continued(context):
             study = _study_of_shocks(
-                files, shock or [], out, device, override, of_rules(rule), replicates, **where
+                files, shock or [], override, of_rules(rule), replicates, out, **places
             )
         print(study, file=sys.stderr)
         files = [study]
@@ -1192,11 +1192,9 @@ def fan(
     if not _is_recorded(source):
         texts = [*(override or []), *of_rules(rule)]
         _require_one(resume=resume, overwrite=overwrite)
-        where = {"resume": resume, "overwrite": overwrite}
+        places: dict[str, Any] = {"device": device, "resume": resume, "overwrite": overwrite}
         with _continued(context):
-            source = _run_of_fan(
-                source, tick, pasts or 10, futures or 10, out, device, texts, **where
-            )
+            source = _run_of_fan(source, texts, tick, pasts or 10, futures or 10, out, **places)
         print(source, file=sys.stderr)
     elif override or tick or pasts or futures:
         raise ConfigError("--set, --tick, --pasts and --futures are for a CONFIG that is run")
@@ -1241,17 +1239,14 @@ def _continued(context: typer.Context) -> Iterator[None]:
 
 def _run_of_fan(
     config: Path,
+    override: Sequence[str],
     tick: int | None,
     pasts: int,
     futures: int,
     out: Path | None,
-    device: str,
-    override: Sequence[str] | None,
-    *,
-    resume: bool,
-    overwrite: bool,
+    **places: Any,
 ) -> Path:
-    """Run a fan from the start, and return its file."""
+    """Run a fan from the start, and return its file; ``places`` are options of `societies.run`."""
     import societies
     from societies.workload.running.fans import with_fan
 
@@ -1262,23 +1257,17 @@ def _run_of_fan(
             raise ConfigError(f"{name} {count}: a variance has at least two pasts and two futures")
     path = _find_config(config)
     settings = with_fan(_load(path, override, replicates=pasts).config, tick, futures)
-    target = out or Path(f"{path.stem}-fan.h5")
-    return societies.run(
-        settings, out=target, device=device, resume=resume, overwrite=overwrite
-    ).path
+    return societies.run(settings, out=out or Path(f"{path.stem}-fan.h5"), **places).path
 
 
 def _study_of_shocks(
     files: Sequence[Path],
     shocks: Sequence[str],
-    out: Path | None,
-    device: str,
     override: Sequence[str] | None,
     rules: Sequence[str],
     replicates: int | None,
-    *,
-    resume: bool,
-    overwrite: bool,
+    out: Path | None,
+    **places: Any,
 ) -> Path:
     """Compute societies and their twins with each shock, and return the file of the study."""
     from societies import sweep as studies
@@ -1298,8 +1287,7 @@ def _study_of_shocks(
         each = [read_text(text, "--shock").data for text in shocks]
         source = sweep_of_shocks(config, each, replicates)
         target = out or Path(f"{path.stem}-irf.h5")
-    places: dict[str, Any] = {"out": target, "device": device, "replicates": replicates}
-    report = studies.run(source, **places, resume=resume, overwrite=overwrite)
+    report = studies.run(source, out=target, replicates=replicates, **places)
     for note in report.notes:
         warn(note)
     if report.failures:

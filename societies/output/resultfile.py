@@ -77,7 +77,9 @@ class ResultFile:
     values; the counter does not move back meanwhile.
 
     Other processes may read the file at any time: HDF5 has it open only while it is made. Another
-    thread may close it: a call that is writing finishes first, and the next call is refused.
+    thread may close it: a call that is writing finishes first, and the next call is refused. A call
+    that cannot write the file closes it and raises OutputError; committed ticks and the previous
+    checkpoint remain.
 
     Attributes
     ----------
@@ -252,8 +254,6 @@ class ResultFile:
         ------
         KeyError, ValueError, TypeError
             If there is no such variable, dimension or position, or the values do not fit.
-        OutputError
-            If the file cannot be written.
         """
         self.write_each([(name, values, index)])
 
@@ -335,8 +335,6 @@ class ResultFile:
         ------
         KeyError, ValueError
             If there is no such table or column, or the values do not fit.
-        OutputError
-            If the file cannot be written.
         """
         space = self._layout.tables[table]
         first, count = self._rows[table], tables.count_rows(space, columns)
@@ -368,8 +366,6 @@ class ResultFile:
         An open-ended file was made for more ticks than any run needs. Afterwards its tables have no
         unused rows, and its number of ticks is that of the run. The whole file is made again, as in
         `append`; if the disk has no room for both files, it stays as it is.
-
-        Raises OutputError if the file cannot be written.
         """
         layout = self._layout
         used = {name: replace(one, rows=self._rows[name]) for name, one in layout.tables.items()}
@@ -409,9 +405,6 @@ class ResultFile:
         """Declare every value up to ``tick`` complete: data, flush, counter, flush.
 
         The counter never moves back; a tick below it is flushed and otherwise ignored.
-
-        Raises OutputError if the file cannot be written; it is closed then and holds the earlier
-        committed ticks.
         """
         with self._writing():
             self._commit(tick, ended=self._commits.ended)
@@ -542,8 +535,6 @@ class ResultFile:
         ------
         ValueError
             If the tick is not committed, or the arrays are not those declared.
-        OutputError
-            If the file cannot be written; it is closed then, and the previous checkpoint remains.
         """
         if not 0 <= tick <= self._committed:
             raise ValueError(f"tick {tick} is not committed (ticks committed: {self._committed})")

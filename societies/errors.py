@@ -69,16 +69,11 @@ def option(name: str, value: object = None) -> str:
     typed_words = _TYPED.get()
     if typed_words is not None:
         words = OPTIONS.get(name, f"--{typed_words.get(name, name).replace('_', '-')}")
-        return (
-            words
-            if value is None or value is True
-            else f"{words} {shortened(str(value), LONGEST_VALUE)}"
-        )
-    return (
-        f"the argument {name}"
-        if value is None
-        else f"{name}={shortened(repr(value), LONGEST_VALUE)}"
-    )
+        bare = value is None or value is True
+        return words if bare else f"{words} {shortened(str(value), LONGEST_VALUE)}"
+    if value is None:
+        return f"the argument {name}"
+    return f"{name}={shortened(repr(value), LONGEST_VALUE)}"
 
 
 def override(text: str) -> str:

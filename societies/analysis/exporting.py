@@ -114,11 +114,9 @@ def export(
             raise ConfigError(f"{option('variables')}: a file of {to} has variables of its own")
         if to not in own and options:
             raise ConfigError(f"{option(next(iter(options)))}: {to} has no such option")
-        asked = (
-            names(variables)
-            if variables is not None
-            else list(dict.fromkeys([*map(str, data.data_vars), *events]))
-        )
+        asked = list(dict.fromkeys([*map(str, data.data_vars), *events]))
+        if variables is not None:
+            asked = names(variables)
         listed = [one for one in asked if one in events]  # a variable may have the same name
         for one in asked:
             if one not in data.data_vars and one not in events:

@@ -51,11 +51,9 @@ def mean_interval(
         If the dimension does not exist, the level is not between 0 and 1, or the runs are
         replicates of several points.
     """
-    _require_replicates(data, dim)
-    require_level(level)
+    values = _replicates(data, dim, level)
     if resamples < 1:
         raise ConfigError(f"{option('resamples', resamples)}: must be at least 1")
-    values = np.moveaxis(np.asarray(data.values, float), data.get_axis_num(dim), 0)
     ends, count = bands.ends_of_mean(values, level, resamples, seed), len(values)
     mean = data.mean(dim, keep_attrs=True)
     about_interval = {"statistic": "mean", "over": dim, "replicates": count}
@@ -87,9 +85,7 @@ def quantile_interval(
         If the dimension does not exist, the level is not between 0 and 1, or the runs are
         replicates of several points.
     """
-    _require_replicates(data, dim)
-    require_level(level)
-    values = np.moveaxis(np.asarray(data.values, float), data.get_axis_num(dim), 0)
+    values = _replicates(data, dim, level)
     found = np.empty((3, *values.shape[1:]))
     if values.size:
         parts = [(1 - level) / 2, 0.5, (1 + level) / 2]
@@ -119,8 +115,11 @@ def _three(
     return xr.Dataset(found, attrs={**attributes, "interval": about})
 
 
-def _require_replicates(data: xr.DataArray, dim: str) -> None:
-    """Raise ConfigError if the dimension mixes replicates with several points of a study."""
+def _replicates(data: xr.DataArray, dim: str, level: float) -> NDArray[np.float64]:
+    """Return the values along the replicates first.
+
+    Raises ConfigError for a wrong level, or if the dimension mixes several points of a study.
+    """
     require_dims(data, dim)
     if not data.sizes[dim]:
         raise ConfigError(f"'{data.name}': the dimension '{dim}' is empty, so there is no mean")
@@ -131,6 +130,8 @@ def _require_replicates(data: xr.DataArray, dim: str) -> None:
                 f"'{data.name}': has {len(counts)} points with up to {counts.max()} replicates; "
                 "choose the runs of one point, or one run for each point: over_replicates"
             )
+    require_level(level)
+    return np.moveaxis(np.asarray(data.values, float), data.get_axis_num(dim), 0)
 
 
 def require_level(level: float) -> None:

@@ -63,9 +63,7 @@ def read_columns(path: Path, each: str) -> Columns:
     _require_keys(f"{name}:{head}", keys)
     rows, lines = [], []
     for line, cells in below:
-        if len(keys) > 1 and not any(
-            cells
-        ):  # if there is a single key, an empty line is a missing value
+        if len(keys) > 1 and not any(cells):  # of a single key it is a missing value
             if len(cells) > 1:
                 raise ConfigError(f"{name}:{line}  has no values; delete the row, or fill it in")
             continue

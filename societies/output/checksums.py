@@ -140,11 +140,8 @@ def commits(disk: Disk, seal: Seal) -> Commits:
     elif intact:
         where = disk.extents[COUNTER]
         which = max(intact, key=lambda one: intact[one][0])
-        what = (
-            f"counter of complete {plural(seal.clock)}"
-            if not spare
-            else "record of the last commit"
-        )
+        complete = f"counter of complete {plural(seal.clock)}"
+        what = "record of the last commit" if spare else complete
         found = [Damage(what, stretch(where.offset, where.end), f"which says {counter}")]
     else:
         found = [Damage("both records of commits", stretch(place.offset, place.end))]

@@ -154,10 +154,8 @@ class RunEvents:
     def _possible(self, places: NDArray[np.int64]) -> NDArray[np.bool_]:
         """Whether the rows of each run are within the table; in a damaged file they may not be."""
         first, count = places.T
-        possible: NDArray[np.bool_] = (
-            (first >= 0) & (count >= 0) & (first <= self.table.rows - count)
-        )
-        return possible
+        inside: NDArray[np.bool_] = (places >= 0).all(1) & (first <= self.table.rows - count)
+        return inside
 
 
 def stretches(rows: Sequence[int], longest: int = 1 << 30) -> Iterable[tuple[int, int]]:

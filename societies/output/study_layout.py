@@ -204,10 +204,8 @@ def build_study(file: h5py.File, layout: StudyLayout) -> None:
     file.attrs["coordinates"] = " ".join(
         [*(one.name for one in layout.along), STATUS, ERROR, WALL_TIME]
     )
-    for one in (
-        Coordinate(RUN, layout.runs, "", "number of the run"),
-        *layout.coordinates.values(),
-    ):
+    number = Coordinate(RUN, layout.runs, "", "number of the run")
+    for one in (number, *layout.coordinates.values()):
         _values(file, one).make_scale(one.name)
     for one in layout.along:
         _values(file, one).dims[0].attach_scale(file[RUN])

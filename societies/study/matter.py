@@ -101,9 +101,10 @@ def matter(
             left_out.append(f"{key}: {why}")
             continue
         before = value_at(data, key)
-        tries = (
-            [[read_text(text, key).data]] if given else _changes(sweep.base, key, before, change)
-        )
+        if given:
+            tries = [[read_text(text, key).data]]
+        else:
+            tries = _changes(sweep.base, key, before, change)
         for others in tries:
             good, why = _valid(sweep, key, others)
             points += [(key, before, after) for after in good]
@@ -176,12 +177,8 @@ def _compared(
     for name in names:
         both = [one[name].sizes for one in twins[0]]
         least = {dim: slice(min(sizes[dim] for sizes in both)) for dim in both[0]}
-        a, b = (
-            np.stack([pair[k][name].isel(least).transpose(clock, ...) for pair in twins]).astype(
-                float
-            )
-            for k in (0, 1)
-        )
+        each = [[one[name].isel(least).transpose(clock, ...) for one in pair] for pair in twins]
+        a, b = (np.stack(side).astype(float) for side in zip(*each, strict=True))
         differs = ~((a == b) | (np.isnan(a) & np.isnan(b)))
         ticks = differs.reshape(*differs.shape[:2], -1).any((0, 2))
         firsts += [int(twins[0][0][clock].values[ticks.argmax()])] if ticks.any() else []

@@ -230,12 +230,9 @@ def shared_keys(base: WorkloadConfig, data: Mapping[str, Any], points: Sequence[
 
 def _rows(values: Sequence[Any]) -> bool:
     """Whether all values are lists of numbers with the same length."""
-    lists = all(isinstance(value, list) for value in values)
-    return (
-        lists
-        and len({len(value) for value in values}) == 1
-        and all(type(number) in (int, float) for value in values for number in value)
-    )
+    if not all(isinstance(value, list) for value in values) or len({*map(len, values)}) != 1:
+        return False
+    return all(type(number) in (int, float) for value in values for number in value)
 
 
 def launch_config(

@@ -311,16 +311,14 @@ def _dataset(path: Path, own: Calibration, done: Trials, found: Found | None) ->
         "high": ("statistic", ends[:, 1]),
     }
     attrs = {
-        **{"title": f"calibration of {base.workload}", "method": own.method},
-        **{"workload": base.workload, "configuration": to_yaml(base)},
+        "title": f"calibration of {base.workload}",
+        **{"method": own.method, "workload": base.workload, "configuration": to_yaml(base)},
         **files.file_attributes(path, base.model_dump(mode="json"), base.files()),
         **{"definition": json.dumps(own.definition), "definition_sha256": own.sha256},
         **{"societies_version": package_version(), "complete": int(found is not None)},
         **{"git_commit": git_commit(), SOURCES: text_of(_sources(own))},
-        **{
-            "command": command_of_nearest(own, done, answer),
-            "notes": json.dumps(notes(own, done, answer, result)),
-        },
+        "command": command_of_nearest(own, done, answer),
+        "notes": json.dumps(notes(own, done, answer, result)),
     }
     return xr.Dataset(data, coords, attrs)
 
@@ -359,14 +357,10 @@ def notes(own: Calibration, done: Trials, answer: Answer, found: Found) -> list[
             continue
         nearest = int(np.argmin(far[:, i]))
         low, high = ends_of(target)
-        ends = [
-            key
-            for key, place in zip(own.priors, done.unit[nearest], strict=True)
-            if min(place, 1 - place) < 0.05
-        ]
-        help_ = (
-            f"widen the prior of {', '.join(ends)}" if ends else "calibrate other parameters too"
-        )
+        places = zip(own.priors, done.unit[nearest], strict=True)
+        ends = [key for key, place in places if min(place, 1 - place) < 0.05]
+        widen = f"widen the prior of {', '.join(ends)}"
+        help_ = widen if ends else "calibrate other parameters too"
         value = answer.statistics[nearest, i]
         said.append(
             f"{name}: no trial came near {low:g} to {high:g}; the nearest has {value:.4g} (trial "

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from societies.analysis.drawing import GREY, finished, label_panel, new_panels, title_of
+from societies.analysis.drawing import GREY, finished, label_panel, new_panels, title_of, unit_of
 from societies.analysis.effect_table import digits
 from societies.analysis.effects import bootstrap_weights, by_variable, open_source, records
 from societies.analysis.intervals import require_level
@@ -231,8 +231,7 @@ def draw_fan(cases: Cases, *, variables: Sequence[str] = ()) -> Any:
             axes.plot(ticks[later], middle, color=colour)
             count_missing(axes, one)
         axes.axvline(day, color=GREY, linewidth=0.8)
-        unit = str(data[name].attrs.get("units", "1"))
-        label_panel(axes, data, title_of(data[name]), "" if unit == "1" else unit)
+        label_panel(axes, data, title_of(data[name]), unit_of(data[name]))
         if np.nanmax(np.abs(own), initial=0) >= 10_000:
             axes.yaxis.set_major_formatter(thousands)
     said = f"after {clock} {day} median, middle half and middle 90 % of {futures} futures"

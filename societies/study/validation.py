@@ -10,12 +10,11 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from societies.analysis.effect_table import digits
-from societies.analysis.effects import for_json
+from societies.analysis.effects import for_json, open_source
 from societies.analysis.intervals import require_level
 from societies.analysis.selecting import RUN
 from societies.analysis.study_cases import point_labels, runs_done
 from societies.errors import ConfigError, SocietiesError, option
-from societies.output import open_results
 from societies.study.assumptions import Assumptions, assumptions
 from societies.study.bands import distances, ends_of
 from societies.study.forecasts import Forecast, forecasts
@@ -213,9 +212,7 @@ def required(targets: Sequence[Targets]) -> None:
 
 def _cases_of(results: str | PathLike[str] | xr.Dataset) -> Iterator[tuple[str, xr.Dataset]]:
     """Yield the points of a study, or a result as a whole."""
-    opened = open_results(results) if isinstance(results, str | PathLike) else None
-    data: Any = results if opened is None else opened
-    try:
+    with open_source(results) as data:
         if RUN not in data.dims:
             yield "", data
             return
@@ -224,9 +221,6 @@ def _cases_of(results: str | PathLike[str] | xr.Dataset) -> Iterator[tuple[str, 
         for point, label in labels.items():
             own = done.isel({RUN: np.flatnonzero(done["point"].values == point)})
             yield label if len(labels) > 1 else "", own
-    finally:
-        if opened is not None:
-            opened.close()
 
 
 def _computed(

@@ -42,7 +42,7 @@ FIELDS = (
 
 
 class Table:
-    """Rows of a CSV file, kept as they come in place of earlier ones of the same sequences."""
+    """Rows of a CSV file, stored as they come in place of earlier ones of the same sequences."""
 
     def __init__(self, path, again):
         self.path, self.rows = path, []

@@ -161,7 +161,7 @@ def checked_options(what: str, options: Mapping[str, Any], of: Callable[..., Any
 
 
 def mean_within(x: Reals) -> Any:
-    """Return the mean over the last axis, kept between the least and the largest value.
+    """Return the mean over the last axis, clipped between the least and the largest value.
 
     So the mean of equal values is exactly this value. Otherwise the deviations of 0.1, 0.1 and 0.1
     would be rounding errors, whose correlations and moments look like any others.

@@ -151,7 +151,7 @@ def test_nothing_else_depends_on_the_network(tmp_path):
 
 @pytest.mark.ci
 def test_an_interrupted_run_has_the_network_of_a_straight_one(tmp_path):
-    """The links of a day are not kept in a checkpoint: they begin again every morning."""
+    """The links of a day are not part of a checkpoint: they begin again every morning."""
     straight = run(tmp_path / "straight.h5", {"network": [2, 7]})
     config = societies.config_from_dict({**TRADERS, "record": {"checkpoint": 3, "network": [2, 7]}})
 

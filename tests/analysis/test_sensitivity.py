@@ -127,7 +127,7 @@ def test_an_emulator_predicts_points_that_were_not_run_and_says_how_well():
 
 
 def test_the_leave_one_out_error_is_that_of_fits_without_the_point():
-    """With the covariance kept, by leaving each point out by hand."""
+    """With the same covariance, by leaving each point out by hand."""
     random = np.random.default_rng(5)
     x = random.uniform(-1, 1, (25, 3))
     y = x[:, 0] + x[:, 1] ** 2 + random.normal(0, 0.2, 25)

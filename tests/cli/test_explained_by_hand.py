@@ -361,7 +361,7 @@ SETTINGS = {
 def recorded(tmp_path_factory):
     """Return a configuration, a file with the state after day 4, and society 4 after each day."""
     config = config_from_dict(SETTINGS)
-    path = tmp_path_factory.mktemp("kept") / "run.h5"
+    path = tmp_path_factory.mktemp("recorded") / "run.h5"
     societies.run(config, device="reference", out=path)
     p = parameters_of_one(WORKLOAD.parameters(config), 4)
     engine = ReferenceEngine(p)

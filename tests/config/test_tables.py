@@ -190,7 +190,7 @@ def test_a_workload_without_such_keys_reports_it():
 
 
 def test_a_copy_of_a_configuration_has_a_table_of_its_own():
-    """What is made of a configuration is kept as long as it is, and no copy has it."""
+    """What is made of a configuration is cached as long as it exists, and no copy has it."""
     config = with_table(economy(), {"day_length": [500.0, 600.0]})
     assert points_of(config) is points_of(config)
     other = with_table(config, {"day_length": [700.0, 600.0]})
@@ -202,7 +202,7 @@ def test_a_copy_of_a_configuration_has_a_table_of_its_own():
     before = len(_MADE)
     del config, other, copy
     gc.collect()
-    assert len(_MADE) <= before - 3  # nothing is kept longer than the configuration
+    assert len(_MADE) <= before - 3  # nothing is cached longer than the configuration exists
 
 
 def test_every_value_may_vary_and_no_shape():

@@ -2,7 +2,7 @@
 
 Every file of tests is run once, in a process of its own, in which modules note the statements that
 they execute. Left out are tests that open a device or start a process, fail, are skipped or take
-long. What is found is kept until a test or a source changes.
+long. What is found is cached until a test or a source changes.
 """
 
 import gc

@@ -350,7 +350,12 @@ def parsed():
     parser.add_argument("--longest", type=float, default=10.0, help="seconds of the longest test")
     parser.add_argument("--tests", nargs="*", default=list(TESTS), help="instead of the quick ones")
     parser.add_argument("--marks", default="", help="of tests that are tried, default: all")
-    parser.add_argument("--folder", type=Path, default=FOLDER, help="what is kept between runs")
+    parser.add_argument(
+        "--folder",
+        type=Path,
+        default=FOLDER,
+        help="folder of verdicts and of what is cached between runs",
+    )
     return parser.parse_args()
 
 

@@ -87,7 +87,7 @@ def test_a_retained_state_begins_a_branch(tmp_path, parent, straight):
 def test_the_days_since_an_earlier_checkpoint_are_computed_again(tmp_path, parent):
     out, other = tmp_path / "branch.h5", tmp_path / "straight.h5"
     report = run(ensemble(), out, start=parent, day=9, values=VALUES)
-    assert report.first_day == 8  # the state of day 7 was kept
+    assert report.first_day == 8  # the state of day 7 was retained
     run(ensemble(interventions=policy(9)), other)
     same(out, other)
 

@@ -1,4 +1,4 @@
-"""How often is the state kept: never, as often as asked, or as suits its size?"""
+"""How often is the state checkpointed: never, as often as asked, or as suits its size?"""
 
 import warnings
 

@@ -445,7 +445,7 @@ def test_ctrl_c_says_how_to_continue(owner, name, call, times, whole, shell, mon
         f"after day {days} of {SHORT}; all of it is" if days else "before day 1; the start is"
     )
     assert err.splitlines()[0] == f"interrupted {reported} in run.h5"
-    if times == 1:  # the day was finished and all of it kept
+    if times == 1:  # the day was finished and all of it stored
         with ResultFile.resume("run.h5") as continued:
             assert (continued.latest_checkpoint() or [0])[0] == days  # of the start there is none
     assert err.splitlines()[1] == "continue with: societies run run.yaml --set seed=1 --resume"

@@ -96,12 +96,12 @@ def test_optional_tools_settings_and_caches_are_hidden(rich, tmp_path):
 
 
 def test_temporary_files_stay_where_that_is_asked_for(rich, tmp_path):
-    (tmp_path / "kept").mkdir()
-    retaining = rich | {"BARE_TMP": str(tmp_path / "kept")}
+    (tmp_path / "retained").mkdir()
+    retaining = rich | {"BARE_TMP": str(tmp_path / "retained")}
     make = ("sh", "-ec", "mktemp; env")
     code, out, err = run(BARE, *make, environment=retaining, folder=tmp_path / "work")
     assert code == 0, err
-    (made,) = (tmp_path / "kept").iterdir()
+    (made,) = (tmp_path / "retained").iterdir()
     assert out.splitlines()[0] == str(made) and "BARE_TMP" not in out
     assert os.listdir(tmp_path / "tmp") == []
 

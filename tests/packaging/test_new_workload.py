@@ -91,8 +91,8 @@ def test_a_phase_is_captured(outputs):
     [
         (["--phase", "seed_streams"], "capture-seed_streams-day-0"),
         (["--phase", "statistics", "--day", "2", "--set", "agents=13"], "capture-statistics-day-2"),
-        (["--phase", "exchange", "--out", "kept"], "kept"),
-        (["--phase", "exchange", "--out", "kept", "--overwrite"], "kept"),
+        (["--phase", "exchange", "--out", "captured"], "captured"),
+        (["--phase", "exchange", "--out", "captured", "--overwrite"], "captured"),
     ],
 )
 def test_every_phase_can_be_captured(words, folder, outputs, environment):

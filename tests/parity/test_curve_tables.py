@@ -240,7 +240,7 @@ def test_effort(what):
 
 
 def test_what_is_undecided_is_computed_by_the_definition(monkeypatch):
-    """The definition may give any entry: nothing decided by too few digits is kept."""
+    """The definition may give any entry: nothing decided by too few digits is used."""
     expected = tables.utility_curve(600.0, 2.0, 30.0, ANY)
     effort = tables.resource_effort(9.0, 3.0, 20.0)
     monkeypatch.setattr(curves, "decided", lambda number, error: np.zeros(error.shape, bool))

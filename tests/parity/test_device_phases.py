@@ -1,8 +1,8 @@
 """Do device and reference agree on every bit of a phase with devices, from states that occur?
 
 The reference runs small inventive societies, in which all types of devices appear within weeks. On
-some days the state before every phase is kept, handed to the device, and what the phase makes of it
-compared, every array in full. `societies verify` compares whole days, one after the other.
+some days the device gets the state before every phase, and what the phase makes of it is compared,
+every array in full. `societies verify` compares whole days, one after the other.
 """
 
 from functools import cache

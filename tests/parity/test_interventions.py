@@ -33,7 +33,7 @@ def ensemble(**more):
 
 
 def run(config, device, first, last, state=None):
-    """Run days of a configuration, from a state or the start; return kept state and hash."""
+    """Run days of a configuration, from a state or the start; return the saved state and hash."""
     engine, _, _ = engine_of(Setup(WORKLOAD, config), device)
     if state is None:
         engine.start()
@@ -181,7 +181,7 @@ def test_what_cannot_be_is_refused_with_its_line(tmp_path, monkeypatch, words, m
 
 
 def test_what_is_too_large_only_together_is_refused():
-    """Tools that last long, kept until they are fast."""
+    """Tools that last long, and are used until they are fast."""
     changes = [
         {"day": 3, "set": {"device.lifetime.tool": 2e8}},
         {"day": 4, "set": {"device.lifetime.tool": 100.0, "device.factor.tool": 1e3}},

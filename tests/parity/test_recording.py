@@ -34,7 +34,7 @@ def cases():
 
 @cache
 def ended(name, key="", value=0):
-    """Return the arrays at the end of a run that are kept, and not there for the file alone."""
+    """Return the checkpointed arrays at the end of a run, without those of the file alone."""
     config = small(name)
     if key:
         record = config.record.model_dump(exclude_unset=True)

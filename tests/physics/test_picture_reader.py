@@ -1,4 +1,4 @@
-"""Do blurs and plates see in a picture what others see, and is kept what is not blurred?"""
+"""Do blurs and plates see in a picture what others see, and stays what is not blurred?"""
 
 import os
 import struct

@@ -1,4 +1,4 @@
-"""What begins again in the morning, what is kept overnight, and for whom?
+"""What begins again in the morning, what remains overnight, and for whom?
 
 Source: docs/model.md, "The day" and "End of day". Every phase of the day serves all living agents,
 from the first to the last, and leaves the removed alone.
@@ -43,7 +43,7 @@ def test_a_new_society_has_a_number_and_nothing_else(index, number):
 
 
 def test_gains_of_making_are_forgotten_unless_making_fills_the_day():
-    """Kept with 600 minutes of overtime and more: the gain then says what a minute is worth."""
+    """They remain with 600 minutes of overtime or more: the gain then says what a minute is worth."""
     p, s = started()
     s.overtime = [0.0, 599.0, 600.0, 1300.0]
     s.device_gain = [70.0, 80.0, 90.0, 100.0]
@@ -67,7 +67,7 @@ def test_counts_of_the_day_begin_at_nothing():
 
 
 def test_overtime_is_reserved_for_the_next_day():
-    """Also what was promised and not made is forgotten: promises are kept the same day."""
+    """Also what was promised and not made is forgotten: promises are fulfilled the same day."""
     p, s = started()
     s.overtime = [0.0, 123.5, 700.0, 50.0]
     s.reserved_minutes = [40.0, 400.0, -1e-12, 60.0]

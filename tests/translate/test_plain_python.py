@@ -133,7 +133,7 @@ CANNOT = {
 
 @pytest.mark.parametrize(("body", "said"), CANNOT.items())
 def test_what_no_device_can_hold_has_its_line_in_every_engine(tmp_path, body, said):
-    """Devices cut real numbers at the end of the phase, and the reference kept them."""
+    """Devices cut real numbers at the end of the phase, and the reference did not."""
     engine = ReferenceEngine(rules(tmp_path, body), config(), copies=1)
     engine.start()
     with pytest.raises(RuleError) as found:

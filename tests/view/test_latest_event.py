@@ -383,5 +383,5 @@ def test_the_share_follows_what_was_measured():
         share.measured(100.0, 1.0)
     assert share.now() == 1 / 64
     for _ in range(5):
-        share.measured(2.0, 1.0)  # 1/64 takes 0.031: a size that will do is kept
+        share.measured(2.0, 1.0)  # 1/64 takes 0.031: a size that will do is used again
     assert share.now() == 1 / 64

@@ -225,7 +225,7 @@ def test_what_has_neither_view_nor_series_is_refused():
 
 
 def test_a_branch_that_is_opened_again_is_sent_from_its_first_day():
-    """Its series had the number of those of the branch that was closed: the page kept zeros."""
+    """Its series had the number of those of the branch that was closed: the page retained zeros."""
     view, state = made()
     known, starts = {}, []
     last(view, state := at(state, 5))

@@ -21,7 +21,7 @@ from societies.workload.running.state import checkpointed, initial_state, state_
 FIELDS = {
     "number": Field((), "int32", "", "number of the copy"),
     "ticks": Field(("pair",), "float64", "", "ticks that it has run, twice"),
-    "passing": Field((), "int32", "", "not kept", checkpointed=False),
+    "passing": Field((), "int32", "", "not checkpointed", checkpointed=False),
     "ended": Field((), "int32", "", "tick at which it ended"),
 }
 

@@ -28,7 +28,7 @@ class SearchConfig(WorkloadConfig):
     steps: int = key(40, "Most steps", "step")
     replicates: int = key(2, "How many search", "1")
     first_search: int = key(0, "Number of the first", "index")
-    record: RecordConfig = key(RecordConfig(checkpoint=4), "What is kept")
+    record: RecordConfig = key(RecordConfig(checkpoint=4), "What is recorded")
 
 
 class Search(Workload):

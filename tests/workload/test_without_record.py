@@ -14,7 +14,7 @@ from societies.workload.running import registry
 class DecayConfig(WorkloadConfig):
     workload: Literal["decay"]
     steps: int = key(10, "Steps", "step", ge=1)
-    share: float = key(0.5, "What is kept of it in a step", "1", gt=0, lt=1)
+    share: float = key(0.5, "The share that remains after a step", "1", gt=0, lt=1)
 
 
 def decay(p, sample, step):

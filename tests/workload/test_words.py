@@ -28,7 +28,7 @@ class Batches(WorkloadConfig):
     batches: int = key(20, "Number of batches", "batch")
     replicates: int = key(1, "Number of boxes", "boxes")
     first_box: int = key(0, "Number of the first box", "index")
-    record: RecordConfig = key(RecordConfig(checkpoint=4), "What is kept")
+    record: RecordConfig = key(RecordConfig(checkpoint=4), "What is recorded")
 
 
 class Sampling(Workload):

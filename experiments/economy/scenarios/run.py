@@ -5,7 +5,7 @@
 Runs the shipped configurations no_trade, trade, tools, devices, long_run and shock, compares every
 series of the recorded runs (tests/data/societies-baseline), and writes comparison.csv,
 comparison.md and three figures. The compared series of each
-scenario are kept in --out as SCENARIO.nc, small enough to carry from machine to machine, and are
+scenario are stored in --out as SCENARIO.nc, small enough to carry from machine to machine, and are
 not made again unless another configuration or number of societies is wanted. README.md next to this
 tells what to expect and how long it takes.
 """

@@ -9,7 +9,7 @@ for the winner, 9 neighbours in a table, 10 memory of the boards; and what other
 statistics of random games on boards of 3 to 10 cells, 12 whether two tests for the winner agree
 playout by playout. All but 11 and 12 are on the empty board of ten. Each writes
 FOLDER/DEVICE-NUMBER.csv, most of them a figure of that name, and ends with a sentence, which is
-kept in FOLDER/DEVICE-sentences.txt. An experiment whose --seconds are over measures no further
+stored in FOLDER/DEVICE-sentences.txt. An experiment whose --seconds are over measures no further
 point, or counts the playouts that it has; the sentence or the table says how many. The published
 numbers are those of Werner (HTWK Leipzig 2012; GeForce GTX 260, Core 2 Duo E8400).
 """

@@ -431,7 +431,7 @@ def serially(game, plies, until):
 
 
 def known_serial(report):
-    """Return the searches of one node at a time that part `serial` has kept: (game, plies)."""
+    """Return the searches of one node at a time that part `serial` has stored: (game, plies)."""
     found = {}
     for path in {report.results / SERIAL, HERE / "results" / SERIAL}:
         if path.exists():

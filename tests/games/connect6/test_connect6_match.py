@@ -1,4 +1,4 @@
-"""Are games between players those that the rules allow, and are their stones kept?"""
+"""Are games between players those that the rules allow, and are their stones recorded?"""
 
 import pytest
 

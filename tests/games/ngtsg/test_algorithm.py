@@ -14,7 +14,7 @@ SIZES = (1, 2, 3, 7, 20, 100)
 
 
 def counts(game):
-    """Return value, nodes, leaves, batches of both kinds and the most nodes that were kept."""
+    """Return value, nodes, leaves, batches of both kinds and the most nodes that were stored."""
     return (
         int(game.value),
         int(game.visited.sum()),

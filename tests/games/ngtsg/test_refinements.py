@@ -124,7 +124,7 @@ def test_the_workgroup_changes_nothing(device, work_items):
 
 BATCH = {"leaves": 1024, "branches": 1024}
 ROUNDS = [1, 5, 10, 20]
-CHESS_COUNTS = [  # three plies: keys, nodes visited, batches of branches and of leaves, most kept
+CHESS_COUNTS = [  # three plies: keys, nodes visited, batches of branches and of leaves, most stored
     ({}, (8613, 3, 8, 9323)),
     ({"principal_variation": True}, (8409, 6, 11, 8923)),
     ({"rounds": [1]}, (4660, 7, 10, 8497)),
@@ -137,7 +137,7 @@ CHESS_COUNTS = [  # three plies: keys, nodes visited, batches of branches and of
 """Found by the reference."""
 
 LARGE, SMALL = {"leaves": 7680, "branches": 7680}, {"leaves": 7680, "branches": 40}
-FIVE_PLIES = [  # of docs/games.md: keys, nodes visited, supersteps, most kept
+FIVE_PLIES = [  # of docs/games.md: keys, nodes visited, supersteps, most stored
     ({}, (1_812_180, 260, 417_605)),
     ({"principal_variation": True}, (1_820_006, 274, 417_247)),
     ({"batch": {**LARGE, "near_root": [1, 1, 16]}}, (1_808_651, 350, 248_877)),

@@ -12,9 +12,9 @@ FOLDER = Path(__file__).parents[3] / "experiments/games/ngtsg"
 KERNELS = """
 extern "C" __global__ void few(int* out) { out[threadIdx.x] = 1; }
 extern "C" __global__ void stacked(int* out) {
-    volatile int kept[400];
-    for (int i = 0; i < 400; i++) kept[i] = out[i];
-    out[threadIdx.x] = kept[out[0]];
+    volatile int held[400];
+    for (int i = 0; i < 400; i++) held[i] = out[i];
+    out[threadIdx.x] = held[out[0]];
 }
 """
 

@@ -57,7 +57,7 @@ def test_the_last_picture_is_that_of_a_run_of_the_copied_configuration(device, t
     assert state.lights == ((-1.5, 0.0, 2.25),)
     is_what_a_run_computes(view, state, tmp_path)
     is_what_a_run_computes(view, view.take(state, Change("shading", "whitted")), tmp_path)
-    is_what_a_run_computes(view, state, tmp_path)  # by an engine that was kept
+    is_what_a_run_computes(view, state, tmp_path)  # by an engine that was reused
     assert view.take(state, Press("reset")) == view.initial
     is_what_a_run_computes(view, view.initial, tmp_path)
 

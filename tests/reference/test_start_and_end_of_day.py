@@ -43,7 +43,7 @@ def test_a_new_society_has_a_number_and_nothing_else(index, number):
 
 
 def test_gains_of_making_are_forgotten_unless_making_fills_the_day():
-    """They remain with 600 minutes of overtime or more: the gain then says what a minute is worth."""
+    """They remain with 600 minutes of overtime or more, and say what a minute is worth."""
     p, s = started()
     s.overtime = [0.0, 599.0, 600.0, 1300.0]
     s.device_gain = [70.0, 80.0, 90.0, 100.0]

@@ -77,9 +77,7 @@ class Curves:
     def effort_tables(self, section: str, keys: Sequence[Key]) -> EffortTables:
         """Return the tables of some effort curves.
 
-        Parameters
-        ----------
-        section : ``extraction``, or ``device`` for making devices
+        ``section`` is ``extraction``, or ``device`` for making devices.
 
         Raises
         ------

@@ -40,10 +40,7 @@ class Ensemble(Parameters):
     Shapes are attributes. Parameters that may differ between societies are not: reading one raises
     an AttributeError, so fields, phases and schedule cannot depend on it.
 
-    Parameters
-    ----------
-    config : EconomyConfig
-    points : the configuration of each society in each stretch of time
+    ``points`` has the configuration of each society in each stretch of time.
 
     Attributes
     ----------

@@ -70,12 +70,7 @@ def recorded_days(every: int, days: int) -> NDArray[np.int64]:
 
 
 class DayRecorder:
-    """Defines the coordinates and variables of a configuration's file, and writes days into it.
-
-    Parameters
-    ----------
-    setup : Setup of the economy
-    """
+    """Defines the coordinates and variables of a configuration's file, and writes days into it."""
 
     def __init__(self, setup: Setup[EconomyConfig, Parameters]) -> None:
         config = setup.config

@@ -111,10 +111,8 @@ class _Context:
 class Divergence:
     """A search for varying conditions over collective calls, from kernels down.
 
-    Parameters
-    ----------
-    collective
-        Names of the functions that all work-items must call together, with those that call them.
+    ``collective`` has the names of the functions that all work-items must call together, with those
+    that call them.
     """
 
     def __init__(self, collective: Set[str]):

@@ -19,10 +19,7 @@ def arrays_used(
 ) -> dict[str, frozenset[str]]:
     """Return the names of the parameters that each of these kernels uses.
 
-    Parameters
-    ----------
-    source, predefined
-        As for `societies.localmem.plan`.
+    ``source`` and ``predefined`` are those of `societies.localmem.plan`.
     """
     unit = TranslationUnit(preprocess(source, predefined))
     known: dict[str, frozenset[int]] = {}

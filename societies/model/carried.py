@@ -55,10 +55,9 @@ def phase_in_python(
     their own. The phase raises `RuleError` if the rule raises an error or leaves values that a
     field cannot hold.
 
-    Parameters
-    ----------
-    settles : True for a phase that is not translated: all fields are checked, and it cannot read
-        the series, which no checkpoint holds. A translated phase changes only fields that it names
+    ``settles`` is True for a phase that is not translated: all fields are checked, and it cannot
+    read the series, which no checkpoint holds. A translated phase changes only fields that it
+    names.
     """
     names = [one for one in parameters[2:] if one != entry]
     rule = _Rule(function, name, declared)

@@ -188,12 +188,7 @@ def visit_in_order(
 
 
 def trimmed_mean(values: list[int], share: int) -> float:
-    """Return the mean without the lowest and the highest n/``share`` of n values (rounded).
-
-    Parameters
-    ----------
-    values : list of whole numbers in ascending order
-    """
+    """Return the mean of n ascending values without the lowest and highest n/``share`` (rounded)."""
     n = len(values)
     cut = (n + share // 2) // share
     total = 0

@@ -15,10 +15,8 @@ from societies.translate.frames import Access
 def require_no_races(accesses: Sequence[Access], entry: str) -> None:
     """Raise TranslationError if entries write what others write or read.
 
-    Parameters
-    ----------
-    accesses : all accesses of a phase, and of the functions that it calls
-    entry : name of the dimension of which each entry is a work-item
+    ``accesses`` are those of a phase and of the functions that it calls; each work-item has an
+    entry of the dimension ``entry``.
     """
     written = {one.field: one for one in accesses if one.what in ("write", "replace")}
     whole = f"or leave {entry} out of the phase's parameters and loop over it."

@@ -173,10 +173,8 @@ class TranslatedProgram:
 
         Returns None if one is not translated, or works on entries and needs scratch memory.
 
-        Parameters
-        ----------
-        phases : in order; a tick has no others
-        logged : logged fields; those that the phases write are logged by the kernel
+        ``phases`` are all phases of a tick, in order; the kernel logs those of the fields
+        ``logged`` that they write.
         """
         self._forget_text()
         kernels = [self.kernels[name] for name in phases if name in self.kernels]

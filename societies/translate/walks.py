@@ -105,9 +105,7 @@ def called(f: Function, node: ast.expr) -> object:
 def walk(f: Function, node: ast.expr, body: Sequence[ast.AST]) -> Walk:
     """Return how a loop goes through an expression.
 
-    Parameters
-    ----------
-    body : what runs within the loop, and may change what is gone through
+    ``body`` is what runs within the loop, and may change what is gone through.
     """
     if (made_by := walked(f, node)) is not None:
         return made_by(f, node, body)

@@ -35,9 +35,7 @@ PACES = {"1 a second": 1.0, "5 a second": 5.0, "20 a second": 20.0, "as fast as 
 class Speed:
     """When is the next tick due?
 
-    Parameters
-    ----------
-    rate : ticks a second; infinity: a tick is always due
+    With an infinite ``rate`` (ticks a second) a tick is always due.
     """
 
     def __init__(self, rate: float) -> None:

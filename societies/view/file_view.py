@@ -44,10 +44,6 @@ POLL = 0.5
 class FileView:
     """The page of a result file, read-only; a `View` whose frames are scenes.
 
-    Parameters
-    ----------
-    path : a result of `run`
-
     Attributes
     ----------
     ticks : of the whole run

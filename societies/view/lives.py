@@ -30,10 +30,7 @@ class Abandoned(Exception):
 class Lives:
     """Texts on the lives of agents, each computed in a thread that can be abandoned.
 
-    Parameters
-    ----------
-    setup : what is run, without changes, of a workload whose `trace` reports lives
-    device : where lives are computed
+    ``setup`` is what is run, without changes, of a workload whose `trace` reports lives.
     """
 
     def __init__(self, setup: Setup[Any, Any], device: str | Device) -> None:

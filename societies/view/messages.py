@@ -115,10 +115,7 @@ def drag_id(message: Message) -> int:
 def event(message: Message, controls: Sequence[Control], began: S) -> Event[S]:
     """Return the event that a message stands for.
 
-    Parameters
-    ----------
-    controls : controls of the present state
-    began : if the event is a drag, the state in which it began
+    ``controls`` are those of the present state; ``began`` is the state in which a drag began.
 
     Raises
     ------

@@ -109,9 +109,7 @@ def communities(table: NDArray[np.float64]) -> NDArray[np.int64]:
     P10008): agents move, in the order of their numbers, to the community that raises the modularity
     most (ties: the lowest number), until none moves; then the communities move in the same way.
 
-    Parameters
-    ----------
-    table : (giver, taker) weights; directions are ignored
+    Directions of the weights in ``table`` (giver, taker) are ignored.
     """
     weights = table + table.T
     found = np.arange(len(table))

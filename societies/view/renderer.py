@@ -135,10 +135,6 @@ class Share:
     It uses the median time of the last few pictures, because a single one may wait until kernels
     are built. A share is not changed if it takes between 0.4 and 1 times ``aim``, so that the size
     does not change with every picture.
-
-    Parameters
-    ----------
-    aim : most seconds for a picture
     """
 
     def __init__(self, aim: float) -> None:

@@ -71,10 +71,6 @@ class Panes(Playing):
 class RunView:
     """The page of a run of any workload with series, a `View` whose frames are scenes.
 
-    Parameters
-    ----------
-    setup : what is run
-
     Raises
     ------
     ConfigError

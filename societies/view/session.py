@@ -62,9 +62,7 @@ class Viewer(Generic[S]):
 class Session(Generic[S]):
     """A view that is shown to viewers; every method but `close` returns at once.
 
-    Parameters
-    ----------
-    report : called with one line for each error of the view
+    ``report`` is called with one line for each error of the view.
     """
 
     def __init__(self, view: View[S], report: Callable[[str], None]) -> None:

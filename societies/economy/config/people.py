@@ -41,10 +41,7 @@ Cell = tuple[str, str, int | None]
 def with_people(data: Any, resources: int, defaults: Mapping[str, BaseModel]) -> Any:
     """Return plain data of a configuration with the groups of a file that ``agents`` names.
 
-    Parameters
-    ----------
-    resources : number of resources
-    defaults : the sections of the economy by name, for resources without a column
+    ``defaults`` has the sections of the economy by name, for resources without a column.
 
     Raises
     ------

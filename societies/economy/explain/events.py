@@ -19,9 +19,7 @@ NAN = float("nan")
 def reason_text(reason: Reason | None, names: Mapping[int, str] | None = None) -> str:
     """Return the reason why agents refused as a text, or "".
 
-    Parameters
-    ----------
-    names : names for some of the agents, such as "it" or "the other"; others are named by number
+    ``names`` has names for some agents, such as "it"; others are named by number.
     """
     words, about = reason or ("", ())
     who = [(names or {}).get(agent, f"a{agent}") for agent in about]
@@ -38,9 +36,7 @@ def worded_of_resources(reason: Reason | None) -> str:
 class Meeting:
     """Two agents meet in the resource market and see each other's offers.
 
-    Attributes
-    ----------
-    refused : why they have nothing to swap
+    ``refused`` says why they have nothing to swap.
     """
 
     a: int

@@ -58,9 +58,7 @@ class EventTime:
 class Listener:
     """Receives the events of one society: a method ``on_EVENT`` for each kind that it records.
 
-    Parameters
-    ----------
-    agent : record only events that concern this agent
+    With ``agent``, only events that concern this agent are recorded.
 
     Attributes
     ----------

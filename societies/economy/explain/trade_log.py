@@ -114,12 +114,7 @@ DEVICE_TRADES = (
 
 
 class TradeLog:
-    """Records all trades, and the input-output matrix, of the days that a run replays.
-
-    Parameters
-    ----------
-    setup : Setup of the economy
-    """
+    """Records all trades, and the input-output matrix, of the days that a run replays."""
 
     def __init__(self, setup: Setup[EconomyConfig, Parameters]) -> None:
         self._workload, self.config = setup.workload, setup.config

@@ -85,10 +85,7 @@ class ChessSearcher(searcher.Searcher[ChessConfig]):
 
         This takes longer than `find`, which prunes moves that cannot be better than others.
 
-        Parameters
-        ----------
-        among : the moves, at least one
-        depth, seconds, each, stop : as for `find`
+        ``among`` has at least one move; the other parameters are those of `find`.
         """
         tried = [move for move in ordered(board.position, moves(board.position)) if move in among]
 

@@ -19,10 +19,8 @@ MARKS = ("X", "O")
 class Connect6Game(BoardGame):
     """A game of Connect6, whose moves are the words of turns.
 
-    Attributes
-    ----------
-    position : words of the position, as the side to move sees it
-    side : the side to move, BLACK (0) or WHITE (1)
+    ``position`` has the words of the position as the side to move sees it; ``side`` is BLACK (0) or
+    WHITE (1).
     """
 
     state = ("position",)

@@ -71,13 +71,7 @@ def record_of(path: str, size: int) -> GameRecord:
 
 
 class _SgfReader:
-    """Parser of a text in the Smart Game Format that collects the moves of the first variation.
-
-    Parameters
-    ----------
-    path, text : the file
-    size : of the board
-    """
+    """Parser of a text in the Smart Game Format that collects the moves of the first variation."""
 
     def __init__(self, path: str, text: str, size: int) -> None:
         self._path, self._text, self._size = path, text, size

@@ -16,11 +16,8 @@ from societies.workload.declare import phases
 class DayStep(phases.Step):
     """One phase of a day.
 
-    Parameters
-    ----------
-    phase : str
-    round : round of the market, counted from 0
-    device_type : the type that a phase of the device market is about
+    Rounds of a market count from 0; ``device_type`` is the one that a phase of the device market is
+    about.
     """
 
     def __init__(

@@ -187,12 +187,8 @@ def wilson(share: float, games: int) -> tuple[float, float]:
 class PlayedGame:
     """A game as it was played.
 
-    Attributes
-    ----------
-    game : its number, from 1
-    beginner : 0 if the first player began it
-    moves : in order, as the game encodes them
-    margin : number of points by which the first player won
+    ``beginner`` is 0 if the first player began it; ``margin`` is the number of points by which the
+    first player won.
     """
 
     game: int

@@ -105,12 +105,7 @@ class Preprocessed:
 def preprocess(source: AmalgamatedText, predefined: Mapping[str, str | None]) -> Preprocessed:
     """Expand the macros of an amalgamated text.
 
-    Parameters
-    ----------
-    source
-        The text, its includes expanded.
-    predefined
-        Macros besides those of the OpenCL standard; None: known not to be defined.
+    ``predefined`` are macros besides those of the OpenCL standard; None: known not to be defined.
 
     Raises
     ------

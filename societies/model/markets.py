@@ -188,7 +188,7 @@ def visit_in_order(
 
 
 def trimmed_mean(values: list[int], share: int) -> float:
-    """Return the mean of n ascending values without the lowest and highest n/``share`` (rounded)."""
+    """Return the mean of ascending values without the lowest and highest n/``share`` of n."""
     n = len(values)
     cut = (n + share // 2) // share
     total = 0

@@ -22,11 +22,7 @@ Size = int | Sequence[int]
 class Compiled:
     """The texts and options of a kernel's program (`societies.opencl.Program`).
 
-    Attributes
-    ----------
-    amalgamated : the original text
-    options : options of the build
-    source : the text that was compiled
+    ``amalgamated`` is the original text, ``source`` the one that was compiled.
     """
 
     amalgamated: AmalgamatedText

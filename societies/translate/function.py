@@ -48,12 +48,7 @@ from societies.translate.writer import Writer
 class Function(Writer):
     """Translates one function for one kind of arguments.
 
-    Parameters
-    ----------
-    unit : the program that it becomes a part of
-    frame : its names
-    instance : receives the text
-    facts : what earlier passes have learnt of its names
+    ``facts`` is what earlier passes have learnt of its names.
     """
 
     def __init__(

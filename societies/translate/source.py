@@ -32,14 +32,7 @@ _LIBRARY = "reference_py.primitives"
 
 @dataclass(frozen=True, eq=False)
 class SourceFile:
-    """A file of rules.
-
-    Attributes
-    ----------
-    path : where it is
-    name : how texts name it, the same wherever the file is: its module
-    lines, tree : its lines and its syntax tree
-    """
+    """A file of rules. Texts call it by ``name``, its module, wherever the file is."""
 
     path: Path
     name: str

@@ -16,14 +16,7 @@ from societies.translate.values import CTYPES, FIXED, Number
 
 
 class Writer:
-    """Writes the text of a function.
-
-    Parameters
-    ----------
-    unit : the program that it becomes a part of
-    frame : the function in Python
-    instance : receives the text
-    """
+    """Writes the text of a function."""
 
     def __init__(self, unit: Any, frame: Namespace, instance: Instance) -> None:
         self.unit, self.frame, self.instance = unit, frame, instance

@@ -101,11 +101,8 @@ def playing_controls(
 ) -> list[Control]:
     """Return the controls that each page of a run has.
 
-    Parameters
-    ----------
-    clock, copies : words for a tick and a copy
-    ticks, count : numbers of both
-    spreads : what can be drawn of agents
+    ``clock`` and ``copies`` are words for a tick and a copy, ``ticks`` and ``count`` their numbers;
+    ``spreads`` can be drawn of agents.
     """
     many = plural(clock)
     found: list[Control] = [

@@ -39,15 +39,7 @@ class Seen:
 
 
 class Drawing:
-    """Reads courses and draws their panes.
-
-    Parameters
-    ----------
-    scene : what is drawn
-    clock : word for a tick
-    copies, agents : numbers of both; agents of the network
-    lives : texts on agents, if there are any
-    """
+    """Reads courses and draws their panes."""
 
     def __init__(
         self, scene: Scene, clock: str, copies: int, agents: int, lives: Lives | None

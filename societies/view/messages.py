@@ -180,11 +180,7 @@ def control_message(control: Control) -> dict[str, Any]:
 def frame(one: Numbered[Any], *, raw: bool, state: int = 0) -> bytes:
     """Return a frame as it is sent to the page, with its pixels or a WebP file.
 
-    Parameters
-    ----------
-    one : the frame
-    raw : whether pixels are sent
-    state : number of the state that it shows, -1 if it is not the newest state
+    ``state`` is the number of the state that it shows, -1 if that is not the newest state.
     """
     rows, columns = one.frame.pixels.shape[:2]
     header: Mapping[str, Any] = {

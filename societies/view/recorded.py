@@ -25,12 +25,8 @@ from societies.workload.running.registry import config_from_dict, workload
 class Recorded:
     """The network of a file.
 
-    Attributes
-    ----------
-    net : what the workload says about it
-    columns : of the table of its links
-    ticks : those that are recorded, some of which may have no links
-    agents : how many there are
+    ``columns`` are those of the table of its links; ``ticks`` are those that are recorded, some of
+    which may have no links.
     """
 
     net: Links

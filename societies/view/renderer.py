@@ -111,11 +111,8 @@ class Mailbox(Generic[S]):
 class Numbered(Generic[S]):
     """A frame with its number.
 
-    Attributes
-    ----------
-    number : from 1, increasing
-    state : the state that it shows
-    seconds : since the previous frame of the same state, or since the state was taken
+    Numbers increase from 1. ``seconds`` counts from the previous frame of the same state, or from
+    the time at which the state was taken.
     """
 
     number: int

@@ -69,12 +69,8 @@ LONGEST_MESSAGE = 1 << 16
 class Page:
     """The pages of a session, for Starlette.
 
-    Parameters
-    ----------
-    session : the session to serve
-    listening : socket and address; the token of the address is required
-    report : called with one line for each connection that is closed because of its messages
-    raw : whether frames are sent as pixels; None: as pixels on this machine, as WebP elsewhere
+    ``report`` is called with one line for each connection that is closed because of its messages;
+    ``raw`` is that of `serve`.
     """
 
     def __init__(
@@ -259,11 +255,7 @@ class _OneLine(logging.Handler):
 class Server(uvicorn.Server):
     """Serves a page until Ctrl-C, SIGTERM or SIGHUP, or until `end` is called.
 
-    Parameters
-    ----------
-    listening : open socket and its address
-    report : called with one line for each error
-    opened : called once when the page can be opened
+    ``report`` and ``opened`` are those of `serve`.
     """
 
     def __init__(

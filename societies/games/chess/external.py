@@ -47,21 +47,10 @@ def lack_of(path: str) -> str:
 
 
 class ExternalProgram:
-    """An external program that plays one side.
+    """An external program that plays one side of games that begin at the position ``fen``."""
 
-    Parameters
-    ----------
-    player : path, options and depth or time of the program
-    fen : position at which games begin
-    patience : seconds that an answer may take in excess of the time for a move
-    to_begin : seconds that the program may take to start or to begin a new game
-    """
-
-    def __init__(
-        self, player: Player, fen: str, patience: float = PATIENCE, to_begin: float = PATIENCE
-    ) -> None:
+    def __init__(self, player: Player, fen: str) -> None:
         self._player, self._fen = player, fen
-        self._patience, self._to_begin = patience, to_begin
         self._process: subprocess.Popen[str] | None = None
         self._lines: queue.Queue[str | None] = queue.Queue()
         self._began = time.monotonic()
@@ -84,7 +73,7 @@ class ExternalProgram:
                 self._say(f"go movetime {max(1, round(1000 * self._player.seconds))}")
             else:
                 self._say(f"go depth {self._player.depth}")
-            answer, nodes = self._answer(self._player.seconds + self._patience)
+            answer, nodes = self._answer()
         except Forfeit as forfeit:
             self.close()
             if forfeit.end == CRASHED:
@@ -126,12 +115,12 @@ class ExternalProgram:
             given = (self._process.stdout, self._lines)
             threading.Thread(target=_reading, args=given, daemon=True).start()
             self._say("uci")
-            self._until("uciok", self._to_begin)
+            self._until("uciok")
             for name, value in self._player.options:
                 self._say(f"setoption name {name} value {value}")
         self._say("ucinewgame")
         self._say("isready")
-        self._until("readyok", self._to_begin)
+        self._until("readyok")
 
     def _say(self, line: str) -> None:
         assert self._process is not None and self._process.stdin is not None
@@ -151,14 +140,14 @@ class ExternalProgram:
             raise Forfeit(CRASHED)
         return line.split()
 
-    def _until(self, word: str, seconds: float) -> None:
-        until = time.monotonic() + seconds
+    def _until(self, word: str) -> None:
+        until = time.monotonic() + PATIENCE
         while self._next(until)[:1] != [word]:
             pass
 
-    def _answer(self, seconds: float) -> tuple[str, int]:
+    def _answer(self) -> tuple[str, int]:
         """Return the best move of the program, and the number of nodes that it reported last."""
-        until, nodes = time.monotonic() + seconds, 0
+        until, nodes = time.monotonic() + self._player.seconds + PATIENCE, 0
         while True:
             words = self._next(until)
             if words[:1] == ["bestmove"]:

@@ -43,13 +43,8 @@ Evaluate = Callable[..., Sequence[tuple[bool, int, int]]]
 class Leaves:
     """Runs random playouts of positions on a device.
 
-    Parameters
-    ----------
-    device : Device
-    size : of the board
-    slots : largest number of positions at a time
-    each : largest number of playouts of a position
-    stream_base : where the streams of the seed begin
+    ``slots`` and ``each`` are the largest numbers of positions, and of playouts of each, at a time.
+    The streams of the seed begin at ``stream_base``.
     """
 
     def __init__(self, device: Device, size: int, slots: int, each: int, stream_base: int) -> None:
@@ -104,15 +99,7 @@ class Leaves:
 
 
 class Trees:
-    """Search trees of a player on a device, and playouts of positions outside the trees.
-
-    Parameters
-    ----------
-    device : Device
-    size : of the board
-    strength : Strength
-    stream_base : where the streams of the seed begin
-    """
+    """Search trees of a player on a device, and playouts of positions outside the trees."""
 
     def __init__(self, device: Device, size: int, strength: Strength, stream_base: int) -> None:
         self._engine = DeviceEngine(SEARCH, tree_parameters(size, strength, stream_base), device)

@@ -22,11 +22,7 @@ def said(reasons: int) -> str:
 class HavannahGame(BoardGame):
     """A game of Havannah, whose moves are texts: a cell such as J10, or swap.
 
-    Attributes
-    ----------
-    size : cells of a side
-    swap : whether Black may take White's first stone
-    reasons : reasons why the last move has won, 0 if it has not won
+    ``reasons`` are those for which the last move has won; 0 if it has not won.
     """
 
     state = ("_forest", "reasons")

@@ -26,11 +26,8 @@ def contradictions(
 ) -> Iterator[Conflict]:
     """Yield contradictions among the keys that make a search visit fewer nodes.
 
-    Parameters
-    ----------
-    keys : Refinements
-    depth, branches : depth of the search, and largest batch of nodes that are not leaves
-    at, near_root : path of the section with the keys, and path of near_root below it
+    ``branches`` is the largest batch of nodes that are not leaves; ``at`` is the path of the
+    section with the keys, and ``near_root`` that of the key below it.
     """
     for i, (before, number) in enumerate(pairwise(keys.rounds), 1):
         if number <= before:

@@ -33,11 +33,7 @@ LOOK_SECONDS = 0.01
 class Searched:
     """Result of a search: a move, its value for the side to move, and the cost of the search.
 
-    Attributes
-    ----------
-    move, value : int
-    depth : depth of the deepest search that was completed
-    nodes, seconds : of all completed searches together
+    ``nodes`` and ``seconds`` are those of all completed searches, ``depth`` that of the deepest.
     """
 
     move: int

@@ -53,11 +53,7 @@ _PARAMETER = re.compile(r"\.param\s+(?:\.align\s+\d+\s+)?\.([busf])(\d+)[^,\[]*(
 class Entry:
     """A kernel of a compiled text.
 
-    Attributes
-    ----------
-    sizes : bytes of each parameter
-    parameters : parameters as declared in the OpenCL text
-    required : required size of the workgroup, or None
+    ``sizes`` are the bytes of each parameter, ``required`` the required size of the workgroup.
     """
 
     sizes: tuple[int, ...]

@@ -161,12 +161,8 @@ class CudaModule:
 class Cuda:
     """One GPU, with the names of pyopencl that the device layer uses.
 
-    Parameters
-    ----------
-    cupy
-        The module, or an object with its ``cuda.runtime``, ``cuda.driver`` and ``cuda.alloc``.
-    ordinal
-        Number of the GPU.
+    ``cupy`` is the module, or an object with its ``cuda.runtime``, ``cuda.driver`` and
+    ``cuda.alloc``.
     """
 
     Error = _Untranslated

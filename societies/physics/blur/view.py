@@ -29,14 +29,7 @@ MOST_RADIUS, MOST_SIGMA, MOST_PASSES = 40, 10.0, 100
 
 @dataclass(frozen=True)
 class BlurLook:
-    """The settings of the controls.
-
-    Attributes
-    ----------
-    passes : number of passes
-    radius : of the box, in pixels
-    sigma : standard deviation of the Gaussian blur, in pixels
-    """
+    """The settings of the controls. ``radius`` and ``sigma`` are in pixels."""
 
     passes: int
     radius: int

@@ -21,8 +21,8 @@ from reference_py.games.chess.rules import Move, moves
 from societies import signals
 from societies.inputs import whole_number
 
-PATIENCE = 10.0
-"""Seconds allowed to start a program or a new game, and in excess of the time for a move."""
+PATIENCE, TO_BEGIN = 10.0, 10.0
+"""Seconds allowed for a move in excess of its time, and to start a program or a new game."""
 
 SIGNAL_SECONDS = 0.2
 """Seconds after the end of a program within which the signal that ended it arrives here too."""
@@ -141,7 +141,7 @@ class ExternalProgram:
         return line.split()
 
     def _until(self, word: str) -> None:
-        until = time.monotonic() + PATIENCE
+        until = time.monotonic() + TO_BEGIN
         while self._next(until)[:1] != [word]:
             pass
 

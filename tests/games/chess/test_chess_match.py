@@ -63,7 +63,8 @@ def test_a_program_that_breaks_the_rules_loses_and_the_match_continues(
     what, end, tmp_path, monkeypatch
 ):
     # The program loads python-chess first, for which a busy machine needs seconds.
-    monkeypatch.setattr(external.ExternalProgram.__init__, "__defaults__", (1.5, 60.0))
+    monkeypatch.setattr(external, "PATIENCE", 1.5)
+    monkeypatch.setattr(external, "TO_BEGIN", 60.0)
     settings = config(program(what), RANDOM, games=2)
     report = run(settings, out=tmp_path / "match.h5", allow_programs=True)
     assert dict(report.rows)["games ended by"] == f"{ENDS[end]} 2 (0 to 2)"

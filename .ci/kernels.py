@@ -5,7 +5,7 @@
 Writes kernels/built: the planned texts and PoCL's programs of the first day of each configuration,
 for the processor of `societies/opencl/shipped.py`. Needs qemu-user (`apt install qemu-user`), which
 lets PoCL run as if on that processor, and some minutes. Each run writes the same bytes; --check
-only says whether everything is there.
+only says whether everything is built.
 """
 
 from __future__ import annotations

@@ -192,7 +192,7 @@ def draw(path: Path, sources: list[Path]) -> None:
     from matplotlib.figure import Figure
 
     rows = [row for one in sources for row in csv.DictReader(one.read_text().splitlines())]
-    # Tables of economy.py have no column of the axis: there the agents are varied.
+    # Tables of economy.py have no column of the axis: they vary the agents.
     rows = [{"axis": "agents", **row} for row in rows if row["days"] == rows[0]["days"]]
     figure = Figure(figsize=(11, 6.4), layout="constrained")
     grid = figure.subplots(2, len(AXES), sharex="col", sharey="row")

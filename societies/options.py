@@ -212,7 +212,7 @@ class MemberCommand(ConfigCommand):
     def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
         """Read the words; the member's options go to ``ctx.meta``, for the call of the member.
 
-        Only options that were given go there: a study may be drawn by a function without them.
+        Only options that were given are passed on: a study may be drawn by a function without them.
         """
         own = {parameter.name for parameter in self.params}
         rest = super().parse_args(ctx, args)

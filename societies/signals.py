@@ -144,7 +144,7 @@ def writing(may_write: bool) -> Iterator[None]:
 def deferred() -> Iterator[None]:
     """Handle signals that arrive in the block after it, such as while pyopencl is imported.
 
-    Its C++ code calls Python to make its enums, and an exception that a handler raises in there
+    Its C++ code calls Python to make its enums, and an exception that a handler raises in it
     aborts the process.
     """
     if threading.current_thread() is not threading.main_thread():
@@ -169,7 +169,7 @@ def watch() -> None:
     Python calls handlers in the main thread between its own instructions only, so never while a
     driver waits for a kernel with an endless loop. Another thread reads the numbers of signals.
     """
-    if sys.platform == "win32":  # there Python takes sockets alone
+    if sys.platform == "win32":  # where Python takes sockets alone
         return
     reading, sending = os.pipe()
     os.set_blocking(sending, False)

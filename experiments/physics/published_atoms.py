@@ -21,10 +21,10 @@ LOOP = {
     16384: (4.46, 2.77, 19.1), 32000: (7.59, 4.73, 35.9), 55296: (12.04, 7.23, 61.7),
     87808: (19.44, 11.58, 97.3), 131072: (25.59, 16.22, 153.0),
 }  # fmt: skip
-"""Seconds of the whole loop there: OpenCL, CUDA, and one core of the host."""
+"""Published seconds of the whole loop: OpenCL, CUDA, and one core of the host."""
 
 TRANSFERS = {340736: (8.6, 4.6)}
-"""Seconds of the copies of 1001 steps there: OpenCL and CUDA."""
+"""Published seconds of the copies of 1001 steps: OpenCL and CUDA."""
 
 FINDING = ("count_atoms", "sum_cells", "sum_blocks", "place_atoms", "neighbours")
 """Kernels that find out which atoms are near each other."""

@@ -83,7 +83,7 @@ class Parameters:
     shocks : tuple of Shock, in the order in which those of one day are carried out
     devices : DeviceParameters, or None without devices
     largest_holding : int, units
-        No agent is expected to pass it; utility tables end there at the latest.
+        No agent is expected to pass it; utility tables end at it at the latest.
     first_society, societies : int, which societies are meant; nothing in a society depends on it
     numeraire : int, the resource in whose units prices are recorded, or None: of any resource
     network : whether it is noted who gave how much to whom

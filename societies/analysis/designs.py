@@ -160,7 +160,7 @@ def _whole(
     if len(x) % size == 0 and whole(x.reshape(-1, size, len(names))).all():
         if (used := len(x) // size) < count:
             warnings.warn(
-                f"'{outcome.name}': {used} of {count} {groups} are used; the others are not there",
+                f"'{outcome.name}': {used} of {count} {groups} are used; the others are missing",
                 stacklevel=4,
             )
         return places, x.reshape(-1, size, len(names))

@@ -83,7 +83,7 @@ class Document:
     def below(self, name: str, under: str = "") -> Document:
         """Return a section of the document as a document of its own, with the same positions.
 
-        With ``under`` the section is the value of this key there.
+        With ``under`` the section is the value of this key.
         """
         at = (under,) if under else ()
 
@@ -208,7 +208,7 @@ class _Composer:
             if _SURROGATE.search(text):
                 document.refuse(path, "has half of a character (\\ud800 to \\udfff)")
                 return None
-            if "\0" in text:  # texts in a file of results end there
+            if "\0" in text:  # texts in a file of results end at it
                 document.refuse(path, "has the character \\0, which no text may have")
                 return None
             return text

@@ -1,7 +1,7 @@
 """Which files does a configuration name, and where are they for a reader in another folder?
 
 The paths of a configuration in memory lead from the current folder. A text that is saved for later,
-or printed, is read from anywhere, so there they are absolute. A file of results has them as they
+or printed, is read from anywhere, so in it paths are absolute. A file of results has them as they
 are, and in `FOLDER` from where they lead: seen from its own folder, so that a folder of a project
 may be moved as a whole, and a file names no folder of its author without need.
 

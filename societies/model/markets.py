@@ -48,7 +48,7 @@ def pick(word: int, n: int) -> int:
 
 
 def pick_other(word: int, n: int, taken: list[int]) -> int:
-    """Return one of 0 .. n-1 that is not in a list, and insert it there.
+    """Return one of 0 .. n-1 that is not in a list, and insert it.
 
     Parameters
     ----------

@@ -88,7 +88,7 @@ class StudyFile:
     def create(cls, path: Path, layout: StudyLayout, *, overwrite: bool = False) -> Self:
         """Make a study without any results, and open it.
 
-        Raises OutputError if the file exists, or cannot be made there.
+        Raises OutputError if the file exists, or cannot be made.
         """
         with explained(path, MAKING):
             require_target(path, layout.nbytes, overwrite=overwrite)

@@ -28,7 +28,7 @@ LEVEL = 0.95
 TARGETS = "economy"
 """The shipped targets; their cases have the names of runs."""
 REMOVAL, SHOCK, SHOCK_DAY = "removal", "shock", 600
-"""Run of Figure 13, the case of its targets, and the day on which the resource is removed there."""
+"""Run of Figure 13, the case of its targets, and the day on which its resource is removed."""
 HEAD = ["figure", "the paper", "band", "ours", "95 % interval", "in band", "recorded", "verdict"]
 
 

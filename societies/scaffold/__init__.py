@@ -79,7 +79,7 @@ def write_workload(name: str, directory: Path | None = None, template: str = "ex
 
 
 def template_files(template: str = KERNEL) -> dict[Path, Path]:
-    """Return the files of a template by their paths in it, without what tools leave there."""
+    """Return the files of a template by their paths in it, without what tools leave behind."""
     folder = TEMPLATE if template == KERNEL else MODELS / template
     found = {path.relative_to(folder): path for path in sorted(folder.rglob("*")) if path.is_file()}
     if template != KERNEL:

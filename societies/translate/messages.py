@@ -17,7 +17,7 @@ class TranslationError(SocietiesError):
     ----------
     file, line, source : where, and the line itself
     span : first character of the line that is meant, and the one after the last; none: all
-    reason, hint : what is wrong there, and what to write instead
+    reason, hint : what is wrong at that place, and what to write instead
     wrong : whether it is wrong in Python as well, so that plain Python is no way out
     """
 

@@ -75,7 +75,7 @@ def _parsed(path: Path, module: str, _changed: int) -> SourceFile:
 
 
 Site = tuple[SourceFile, int, str]
-"""A place that a checked build tests: file, line and what is wrong there."""
+"""A place that a checked build tests: file, line and what is wrong if the test fails."""
 
 
 def definition(function: FunctionType) -> tuple[ast.FunctionDef, SourceFile]:

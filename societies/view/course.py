@@ -262,7 +262,7 @@ class Course:
         self._waiting.clear()
 
     def _arrived(self, tick: int) -> None:
-        """Note that the engine has the state of a tick, or of an earlier one if it ended there."""
+        """Note that the engine has the state of a tick, or of an earlier one at which it ended."""
         ended = self._engine.ended()
         self.tick = self.heading = tick if ended is None else ended
         self.ended = tick >= self.ticks or ended is not None

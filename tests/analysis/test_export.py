@@ -218,15 +218,15 @@ def test_nothing_is_overwritten_unasked(file, tmp_path):
         ("csv", None, "run.csv"),
         ("csv", "new/a.CSV", "new/a.CSV"),
         ("csv", "new/a.txt", "new/a.txt/run.csv"),
-        ("csv", "there.csv", "there.csv/run.csv"),  # a folder of this name
+        ("csv", "folder.csv", "folder.csv/run.csv"),  # a folder of this name
         ("netcdf", None, "run.nc"),
         ("netcdf", "folder", "folder/run.nc"),
         ("netcdf", "new/a.cdf", "new/a.cdf"),
-        ("netcdf", "there.csv", "there.csv/run.nc"),
+        ("netcdf", "folder.csv", "folder.csv/run.nc"),
     ],
 )
 def test_a_file_is_where_it_is_said_to_be(file, tmp_path, to, out, expected):
-    (tmp_path / "there.csv").mkdir()
+    (tmp_path / "folder.csv").mkdir()
     where = None if out is None else tmp_path / out
     assert export(file, to, where, variables="gini") == [tmp_path / expected]
     assert (tmp_path / expected).is_file()

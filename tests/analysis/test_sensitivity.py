@@ -146,7 +146,7 @@ def test_the_leave_one_out_error_is_that_of_fits_without_the_point():
     assert made.q2 < 0.98  # noise cannot be predicted
 
 
-# ------------------------------------------- runs in another order, and such as are not there
+# ------------------------------------------- runs in another order, and missing ones
 
 
 def morris_design(levels=4, count=12, seed=2):
@@ -227,7 +227,7 @@ def test_groups_that_a_study_no_longer_has_are_counted():
     ):  # fmt: skip
         data = runs(made, of, design=design)
         half = data.isel(run=slice(data.sizes["run"] // 2))
-        with pytest.warns(UserWarning, match=f"{said} are used; the others are not there"):
+        with pytest.warns(UserWarning, match=f"{said} are used; the others are missing"):
             measure(half, resamples=2)
         with warnings.catch_warnings():
             warnings.simplefilter("error")

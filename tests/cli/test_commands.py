@@ -434,7 +434,7 @@ def test_progress_is_shown_on_a_terminal_alone(small):
 
 
 def on_a_terminal(*words: str) -> tuple[bytes, bytes]:
-    """Run a command whose stderr is a terminal; return what is written there, and its stdout."""
+    """Run a command whose stderr is a terminal; return what is written to it, and its stdout."""
     master, slave = pty.openpty()
     child = process(*words, stdout=subprocess.PIPE, stderr=slave)
     os.close(slave)

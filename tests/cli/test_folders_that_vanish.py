@@ -1,4 +1,4 @@
-"""What does a command say if a folder that it needs is not there, no longer, or is none?"""
+"""What does a command say if a folder that it needs is missing, was removed, or is a file?"""
 
 import os
 import sys

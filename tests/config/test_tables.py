@@ -120,7 +120,7 @@ TABLES = {
     ),
     "no columns": ({}, "table: has no columns"),
     "no table": (3, "table: expected a dataset of xarray, a dictionary of arrays or"),
-    "a group that is not there": (
+    "a missing group": (
         {"groups.2.trade_power": [1.0] * 40},
         "table: groups.2.trade_power: groups has no entry '2'",
     ),

@@ -288,7 +288,7 @@ def test_contraction_is_off():
 
 
 def test_only_exact_functions_are_called():
-    # half_recip is refined there, to a result that does not depend on it
+    # half_recip is refined in it, to a result that does not depend on it
     # parameters of macros: the name of a function, and a place in a list; and sorting, which a
     # macro defines, or which only CPUs have; and what notes faults
     of_lists = {"name", "AT", "merge_alone_scratch", "sort_alone_scratch"}
@@ -527,7 +527,7 @@ def test_a_planted_fma_is_found_everywhere_but_in_the_one_file():
     for name in ("kernels/physics/matmul/multiply.cl", "kernels/physics/laplace/sweep.cl"):
         assert calls(TEXTS[name] + planted, own_names())
     assert calls("#define STEP fma\n", ()) and calls("y = mad(a, b, c);", {"fma"})
-    assert calls(TEXTS[FUSED], own_names())  # the names alone do not allow it there
+    assert calls(TEXTS[FUSED], own_names())  # the names alone do not allow it
 
 
 INEXACT = """

@@ -379,7 +379,7 @@ def tried(mistake):
     name, file, before, after, tests = mistake
     text = (ROOT / file).read_text()
     if before not in text:
-        return name, "its place is no longer there", False
+        return name, "its place no longer exists", False
     with tempfile.TemporaryDirectory() as folder:
         for one in COPIED:
             copy = shutil.copytree if (ROOT / one).is_dir() else shutil.copy

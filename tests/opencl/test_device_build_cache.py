@@ -122,7 +122,7 @@ def test_half_a_program_of_a_process_that_was_killed_hinders_no_one(device, tmp_
     else:
         assert run("damaged") == right and programs() == 3, "damaged without a note of it"
     places = programs()
-    assert run() == right and programs() == max(places, 3), "found there from then on"
+    assert run() == right and programs() == max(places, 3), "found in it from then on"
 
 
 HOLDER = """

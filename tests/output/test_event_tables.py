@@ -77,7 +77,7 @@ def test_events_are_complete_and_in_order(tmp_path, room):
     with open_results(path, events="happenings") as found:
         same(found, 40)
         assert found.sizes == {"event": 60, "part": 3}
-    with open_results(path) as series:  # what a longer table was copied around is all there
+    with open_results(path) as series:  # nothing around a longer table is lost
         np.testing.assert_array_equal(series.height, np.arange(1, 41) / 2.0)
         assert series.attrs["title"] == "a test"
     with ResultFile.resume(path) as file:

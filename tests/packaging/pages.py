@@ -255,7 +255,7 @@ class Place:
     folder
         An empty one.
     packages
-        What is importable there in front of the dependencies of these tests: the checkout, or the
+        What is importable in it in front of the dependencies of these tests: the checkout, or the
         ``site-packages`` into which the wheel was installed.
     """
 

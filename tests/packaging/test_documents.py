@@ -197,7 +197,7 @@ def test_every_block_does_what_the_page_says_in_its_order(page, installation, tm
 
 @pytest.mark.thorough
 def test_what_the_readme_verifies_has_everything_that_it_claims(installation, tmp_path):
-    """The command as it stands there; a shorter one is in the test of all blocks."""
+    """The command as it stands on the page; a shorter one is in the test of all blocks."""
     commands = [b.text for b in blocks("README.md") if b.text.startswith("societies verify ")]
     assert commands
     for command in commands:

@@ -333,7 +333,7 @@ def test_a_society_of_an_ensemble_is_itself_alone(shocks):
 
 @pytest.mark.ci
 def test_a_difference_is_found_and_named(monkeypatch):
-    """A device that goes wrong in one phase is caught there, with both values."""
+    """A device that goes wrong in one phase is caught in that phase, with both values."""
     original = engines.DeviceEngine.step
 
     def wrong(self, step, day):

@@ -1,4 +1,4 @@
-"""Have all forms of a step the same bits, also several steps in one launch? Does sor get there?"""
+"""Have all forms of a step the same bits, also several steps in one launch? Does sor converge?"""
 
 import numpy as np
 import pytest

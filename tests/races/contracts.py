@@ -2,7 +2,7 @@
 
 For every function two kernels are generated that call it as a careless caller may. ``NAME_read``
 reads all results straight after the call, each by another work-item than wrote it;
-``NAME_reuse`` overwrites every argument straight after the call. Neither has a barrier there,
+``NAME_reuse`` overwrites every argument straight after the call. Neither has a barrier after it,
 because the contract says that the last barrier of the function is enough. Scratch and pure results
 have undefined contents before the call, and exactly the documented size.
 """

@@ -1,4 +1,4 @@
-"""Who meets whom on the device market, what is sold there and by whom? Rule by rule.
+"""Who meets whom on the device market, what is sold on it and by whom? Rule by rule.
 
 Source: docs/model.md, "Device trade". States are set by hand, so that each rule decides alone.
 """

@@ -87,9 +87,9 @@ def test_a_variable_without_a_unit_is_a_pure_number():
 
 
 def test_a_file_is_near_only_if_it_exists(tmp_path):
-    (tmp_path / "there.csv").write_text("")
+    (tmp_path / "observed.csv").write_text("")
     (tmp_path / "folder").mkdir()
-    assert near(tmp_path, "there.csv") == tmp_path / "there.csv"
+    assert near(tmp_path, "observed.csv") == tmp_path / "observed.csv"
     for said in ("economy/quickstart", "folder", {"workload": "economy"}, None):
         assert near(tmp_path, said) is said
 

@@ -203,7 +203,7 @@ def test_seeds_begin_at_the_first_copy_of_the_configuration():
 
 @pytest.mark.parametrize("first", [0, 3])
 def test_the_largest_seed_has_its_run(first):
-    """Random streams of societies of two agents are used up there."""
+    """Random streams of societies of two agents are used up at that number."""
     streams = 16 * (2 + 1)
     most = 2147441677 // streams - 2 * first  # the key of the first one counts, and so does its run
     with of_economy(set={**SMALL, "first_society": first}) as own:

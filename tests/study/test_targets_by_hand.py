@@ -227,8 +227,8 @@ def test_observations_and_files(tmp_path, monkeypatch):
     (tmp_path / "economy").write_text("statistics: {a: {of: gini, band: [0, 1]}}\n")
     (only,) = load_targets("economy")  # the file of the user comes first
     assert list(only.statistics) == ["a"]
-    with pytest.raises(ConfigError, match=r"^not there: no such file, nor"):
-        load_targets("not there")
+    with pytest.raises(ConfigError, match=r"^missing: no such file, nor"):
+        load_targets("missing")
 
 
 def test_targets_may_lie_at_the_ends_of_their_band_and_have_one_bound():

@@ -408,7 +408,7 @@ def test_only_a_file_that_the_sweep_names_too_has_other_contents():
 
 
 def grown(plan, stored, *, grow=False, sources=True, **more):
-    """Continue a study that has the runs of the plan ``there``; return its file and the new plan.
+    """Continue a study that has the runs of the plan ``stored``; return its file and the new plan.
 
     The file returns the layout with which it would grow.
     """

@@ -1,4 +1,4 @@
-"""Rules that each go wrong in one line, which ends with what is wrong there."""
+"""Rules that each go wrong in one line, which ends with what is wrong."""
 
 import math
 

@@ -330,7 +330,7 @@ def test_check_says_what_plain_python_carries_out(folder, capsys):
     text = SOURCE.replace("NAME", "walk_alone").replace("society.place +=", "print(3)\n    x =")
     (folder / "walk.py").write_text(text)
     assert shell("run", "walk.yaml", *ON) == 0
-    assert "carried out by plain" not in capsys.readouterr().err  # there all phases are
+    assert "carried out by plain" not in capsys.readouterr().err  # in it all phases are
     assert shell("check", "walk.yaml") == 0
     said = "the phase walk is carried out by plain Python, which is slow:\nwalk.py:15: print has no"
     assert said in capsys.readouterr().err

@@ -343,7 +343,7 @@ def test_a_signal_at_the_end_of_a_run_closes_the_page_of_its_file(number, tmp_pa
 
 @pytest.mark.ci
 def test_closed_streams_are_opened_again(tmp_path):
-    """Else the file of a run would be the standard output, and what is printed would go there."""
+    """Else the file of a run would be the standard output, and what is printed would go into it."""
     words = f"{sys.executable} -m societies play games/havannah/match --device reference"
     done = subprocess.run(
         ["sh", "-c", f"{words} <&- >&-"], stderr=subprocess.PIPE, text=True, check=False
@@ -389,7 +389,7 @@ def stuck(writes=False):
     with subprocess.Popen(words, stdout=-1, stderr=-1, text=True) as process:
         try:
             assert process.stdout.readline() == "computes\n"
-            time.sleep(0.5)  # now it is in there
+            time.sleep(0.5)  # now it is in the import
             yield process
         finally:
             process.kill()

@@ -74,7 +74,7 @@ def test_blocks_that_waited_are_one_after_the_other(lengths, beyond, gathers, ad
             if added:
                 for name, log in found.newest.logs.items():
                     assert np.array_equal(log, parts[-1].logs[name])
-            for _ in range(2):  # what waits is still there, and the same
+            for _ in range(2):  # what waits is the same as before
                 whole = found.joined(*rest)
                 assert (whole.first, whole.last) == (parts[0].first, parts[-1].last)
                 for name, log in whole.logs.items():

@@ -374,7 +374,7 @@ def test_a_block_is_written_though_the_next_one_fails(calls, monkeypatch, tmp_pa
 @pytest.mark.sample
 @pytest.mark.parametrize("what", ["logs", "events", "held"])
 def test_what_waits_is_written_though_reading_fails(calls, what, monkeypatch, tmp_path):
-    """A GPU fails where its results are first read, and `Workload.check` there, too."""
+    """A GPU and `Workload.check` fail where results are first read."""
     monkeypatch.setattr(core, "COMMIT_SECONDS", 1e9)
     monkeypatch.setattr(core, "RAREST_SECONDS", 1e9)
     ready = getattr(DeviceEngine, what)
@@ -396,7 +396,7 @@ def test_what_waits_is_written_though_reading_fails(calls, what, monkeypatch, tm
 @pytest.mark.ci
 @pytest.mark.parametrize("what", ["each", "finish"])
 def test_what_waits_is_written_though_the_end_fails(calls, what, monkeypatch, tmp_path):
-    """The last block's events are written by then, and not committed: they are not there twice."""
+    """The last block's events are written by then, and not committed: the file does not have them twice."""
     monkeypatch.setattr(core, "COMMIT_SECONDS", 1e9)
     monkeypatch.setattr(core, "RAREST_SECONDS", 1e9)
     config = small("economy", days=DAYS, record={})

@@ -5,8 +5,8 @@
 // looked for and the playouts of a leaf, which belong to their numbers; work-item 0 makes the moves
 // on the way down and keeps their results. In local memory: the way down, each work-item's best
 // move, and, with RAVE, for both sides a counter for each cell, of half wins (upper 16 bits) and
-// playouts with its stone there. A leaf's board is in `spots`, `rows` and `parents`, after that of
-// the root, as the work-items copy it for every playout. Macros: RAVE, whether these counters are
+// playouts with its stone on that cell. A leaf's board is in `spots`, `rows` and `parents`, after
+// that of the root, as the work-items copy it for every playout. Macros: RAVE, whether these counters are
 // used; TREE_ITEMS, the most work-items of a group.
 #include "games/havannah/moves.cl"
 #include "games/havannah/playout.cl"
@@ -165,7 +165,7 @@ INLINED uint make_moves(__global const uchar *board, __global const ushort *spot
 }
 
 #if RAVE
-// Count for each cell the games in which a side has a stone there, and its half wins in these.
+// Count for each cell the games in which a side has a stone on it, and its half wins in these.
 INLINED void count_stones(__local uint *counters, const HELD uint *rows,
                           __global const ushort *cell_of, const uint games, const uint won)
 {

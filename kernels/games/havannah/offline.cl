@@ -2,7 +2,7 @@
 // Twin: reference_py/games/havannah/offline.py.
 //
 // A structure never disappears, so whether there is one after t stones is false up to some t and
-// true from there on. That t is found by halving, for rings first, which end most games on a large
+// true from t on. That t is found by halving, for rings first, which end most games on a large
 // board: a bridge or fork is looked for only once, on the board before the first ring. Where there
 // is one, the stones are placed again one after the other (forest.cl). WIDTH games are played at
 // once, each in a lane of a vector. Private memory alone, no barriers.

@@ -31,7 +31,7 @@ INLINED void generate(__local view_t *nodes, __local uchar *kind, const uint sta
     }
 }
 
-// Give every node what it is worth if the search ends there, and count it.
+// Give every node what it is worth if the search ends at it, and count it.
 INLINED void evaluate_nodes(const __local view_t *nodes, const __local uchar *kind,
                             __local uint *counted, const uint last, const uint n)
 {

@@ -16,7 +16,7 @@
 #define INNER_WIDE (TILE - 2 * DEPTH)
 #define INNER_TALL (TALL - 2 * DEPTH)
 
-// Eight cells of a row are taken at a time; those at its ends, which have no neighbours there, are
+// Eight cells of a row are taken at a time; those at its ends, which lack a neighbour, are
 // as wrong as others of the tile's edge. PoCL 3.0 compiles neither sixteen at a time nor double8.
 #define IN_EIGHTS !NUM_IS_DOUBLE
 

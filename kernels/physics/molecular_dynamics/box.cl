@@ -13,7 +13,7 @@
 
 #define LENGTH NUM(P(length))
 
-// Workgroups of a box, the box of a workgroup, and its atoms FIRST .. LAST - 1 there.
+// Workgroups of a box, the box of a workgroup, and the numbers FIRST .. LAST - 1 of its atoms.
 #define PARTS ((uint)((ATOMS + PART - 1) / PART))
 #define BOX ((size_t)(get_group_id(0) / PARTS))
 #define FIRST ((uint)(get_group_id(0) % PARTS) * PART)

@@ -9,7 +9,7 @@
 #include "physics/molecular_dynamics/box.cl"
 #include "primitives/reduce.cl"
 
-// The box of a workgroup that is a block, its first atom there, and how many it has.
+// The box of a workgroup that is a block, its first atom in the box, and its number of atoms.
 #define BLOCK_BOX ((size_t)(get_group_id(0) / BLOCKS))
 #define BLOCK_FIRST ((uint)(get_group_id(0) % BLOCKS) * BLOCK)
 #define BLOCK_ATOMS min((uint)BLOCK, (uint)ATOMS - BLOCK_FIRST)

@@ -136,7 +136,7 @@ def _castling(text, sets):
 
 
 def _en_passant(text, position, side):
-    """Return the square behind a pawn that has just moved, if it can be captured there."""
+    """Return the square behind a pawn that has just moved, if it can be captured on it."""
     name = FIELDS[3]
     if text == "-":
         return 0

@@ -125,8 +125,8 @@ class Limits:
 
     Attributes
     ----------
-    danger : squares that the other side attacks, the own king taken away: it may not go there, nor
-        step back along the line of a check
+    danger : squares that the other side attacks, the own king taken away: it may not go to
+        them, nor step back along the line of a check
     checkers : pieces that give check
     targets : where a move of another piece than the king may end
     pins : for each own piece that is pinned, the squares to which it may go

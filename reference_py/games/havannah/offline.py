@@ -1,7 +1,7 @@
 """Who wins if all stones are placed first? Winner test (c) of three: finds the earliest structure.
 
 A structure never disappears, so whether there is one after t stones is false up to some t and true
-from there on, and that t is found by halving. Device twin: ``kernels/games/havannah/offline.cl``.
+from t on, and that t is found by halving. Device twin: ``kernels/games/havannah/offline.cl``.
 """
 
 from reference_py.games.havannah.flood import reasons_of

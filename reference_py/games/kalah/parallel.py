@@ -35,7 +35,7 @@ def generate(p, board, side, plies):
 
 
 def evaluate_nodes(p, nodes, plies):
-    """Return the answer of every node as if the search ended there; None for what is no node.
+    """Return the answer of every node as if the search ended at it; None for what is no node.
 
     What the inner nodes get here is replaced from below, unless their game is over.
     """

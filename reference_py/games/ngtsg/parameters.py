@@ -30,7 +30,7 @@ class GameFunctions:
     Attributes
     ----------
     branch : function of parameters and position that returns the moves in their order; none: the
-        game is over there, or its search does not look further
+        game is over at it, or its search does not look further
     evaluate : function of parameters, position and ply (moves since the root) that returns what the
         position is worth to its side to move, more than `NOTHING` and less than its negative. It
         is requested leaves and for positions without moves

@@ -1,4 +1,4 @@
-"""In which cell of the box is an atom? Devices look for its neighbours there.
+"""In which cell of the box is an atom? Devices look for neighbours in cells.
 
 The reference tries all pairs and needs no cells: which pairs are tried changes nothing. Device
 twin: ``kernels/physics/molecular_dynamics/cells.cl``.

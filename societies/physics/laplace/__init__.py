@@ -38,7 +38,7 @@ FOLDER = "physics/laplace"
 PHASES = ("sweep", "black", "deep", "change", "advance", "totals")
 TILES = {"single": (64, 56), "double": (64, 26)}
 """Columns and rows of a tile on a CPU, by precision: 32 KiB of local memory. On a GPU tiles are
-larger (kernels/physics/laplace/deep.cl), so this number of workgroups is enough there, too."""
+larger (kernels/physics/laplace/deep.cl), so this number of workgroups is enough for it, too."""
 
 TILE_ITEMS = 256
 """Work-items of a tile on a GPU, 4 x 4 of its 64 x 64 cells each."""

@@ -40,7 +40,7 @@ from societies.workload.running.points import intervention_conflicts
 
 LARGEST_SIDE = 16_384
 LARGEST_NUMBER = 1e9
-"""Largest coordinate or radius: rays end there, and squares of singles are finite."""
+"""Largest coordinate or radius: rays end at it, and squares of singles are finite."""
 
 LEAST_RADIUS = 1e-9
 MOST_OBJECTS = 2**20

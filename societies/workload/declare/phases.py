@@ -62,7 +62,7 @@ class Scratch:
     dtype : NumPy type
     shared : name of memory that several launches share and that the host can read
         (`BoundPhases.memory`); "": not shared
-    cached : whether kernels store results there from launch to launch that follow from the state;
+    cached : whether kernels store results in it from launch to launch that follow from the state;
         set to 0 at the start and whenever arrays of the state are replaced
     """
 

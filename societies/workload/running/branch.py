@@ -280,7 +280,7 @@ def with_values(config: Any, values: Mapping[int, Mapping[str, Any]]) -> Any:
 
     if "interventions" in {key.partition(".")[0] for one in values.values() for key in one}:
         raise ConfigError(
-            "interventions: a branch has those of CONFIG; write them there, or name the values "
+            "interventions: a branch has those of CONFIG; write them in it, or name the values "
             f"that change after {option('tick')}: {override('KEY=VALUE')}"
         )
     clock, before = workload(config.workload).clock, len(config.interventions)

@@ -2,7 +2,7 @@
 
 Copies with the same number draw the same random numbers, so a society and its twins are the same to
 the last bit until their parameters differ: until the day of the shock. Until then only one of them
-is computed. Its state is then copied to all of them, and each is computed from there on.
+is computed. Its state is then copied to all of them, and each is computed from that tick on.
 """
 
 from __future__ import annotations

@@ -64,7 +64,7 @@ def as_on_a_gpu(p, device, samples=1):
 
 @pytest.mark.parametrize("number", thorough_but([0, 5], [0, 2, 4, 5]))
 def test_as_on_a_gpu(device, number):
-    """Seed shading takes spheres through local memory there."""
+    """Seed shading takes spheres through local memory in it."""
     p = picture_at_random(number)
     assert same(as_on_a_gpu(p, device, p.samples), frame(p))
 

@@ -102,7 +102,7 @@ def _over_time(
     axis: Callable[[xr.DataArray], str],
     common: Sequence[str] = (),
 ) -> Any:
-    """Draw variables; ``axis`` returns an axis's label, and notes count the others of ``common``."""
+    """Draw variables; ``axis`` returns an axis's label, and a note counts others of ``common``."""
     first = next(iter(cases.values()))
     clock, copies = clock_of(first), copies_of(first)
     figure, panels = new_panels(len(chosen) or 1)

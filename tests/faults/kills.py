@@ -20,9 +20,9 @@ of them, in many processes at once (``--jobs``):
 
 After INT, TERM and HUP the command ends with exit code 130, 143 or 129, and every tick of a run
 that counts has a checkpoint, so nothing is computed twice. After each of them, and after KILL, no
-process of the command is left, and a file that is written at once is whole or does not exist; one that
-can be continued is checked, continued with the command that is printed, if there is one, and what
-is printed and written is compared with that of an undisturbed command.
+process of the command is left, and a file that is written at once is whole or does not exist; one
+that can be continued is checked, continued with the command that is printed, if there is one, and
+what is printed and written is compared with that of an undisturbed command.
 """
 
 from __future__ import annotations

@@ -396,7 +396,7 @@ def test_what_waits_is_written_though_reading_fails(calls, what, monkeypatch, tm
 @pytest.mark.ci
 @pytest.mark.parametrize("what", ["each", "finish"])
 def test_what_waits_is_written_though_the_end_fails(calls, what, monkeypatch, tmp_path):
-    """The last block's events are written by then, and not committed: the file does not have them twice."""
+    """The last block's events are written by then, not committed: they occur once."""
     monkeypatch.setattr(core, "COMMIT_SECONDS", 1e9)
     monkeypatch.setattr(core, "RAREST_SECONDS", 1e9)
     config = small("economy", days=DAYS, record={})

@@ -6,8 +6,8 @@
 // on the way down and keeps their results. In local memory: the way down, each work-item's best
 // move, and, with RAVE, for both sides a counter for each cell, of half wins (upper 16 bits) and
 // playouts with its stone on that cell. A leaf's board is in `spots`, `rows` and `parents`, after
-// that of the root, as the work-items copy it for every playout. Macros: RAVE, whether these counters are
-// used; TREE_ITEMS, the most work-items of a group.
+// that of the root, as the work-items copy it for every playout. Macros: RAVE, whether these
+// counters are used; TREE_ITEMS, the most work-items of a group.
 #include "games/havannah/moves.cl"
 #include "games/havannah/playout.cl"
 #include "primitives/group.cl"

@@ -3,8 +3,8 @@
 Upper confidence bounds choose the way down (Kocsis and Szepesvári, "Bandit based Monte-Carlo
 planning", 2006). With ``rave`` a move that had few playouts is also worth what the games below its
 position were won in which the same side had a stone on that cell at the end (Gelly and Silver,
-"Combining online and offline knowledge in UCT", 2007). Trees know nothing of each other: they are the blocks
-of Rocki and Suda (2011). Device twin: ``kernels/games/havannah/grow.cl``.
+"Combining online and offline knowledge in UCT", 2007). Trees know nothing of each other: they are
+the blocks of Rocki and Suda (2011). Device twin: ``kernels/games/havannah/grow.cl``.
 """
 
 from dataclasses import dataclass

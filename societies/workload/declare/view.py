@@ -219,8 +219,8 @@ class View(Protocol[S]):
     def frames(self, state: S) -> Iterator[Frame | None]:
         """Yield the pictures of a state, each better or later than the one before.
 
-        Yield None after every launch that completes no picture, so that the caller can stop after it;
-        a launch takes at most 30 ms. The caller always waits for the first picture; after that it
+        Yield None after every launch that completes no picture, so that the caller can stop; a
+        launch takes at most 30 ms. The caller always waits for the first picture; after that it
         closes the iterator at the next value if there is a newer state. While events come in quick
         succession, the caller stops after the first picture. The iterator ends with the last
         picture, and nothing is computed until the state changes.

@@ -75,9 +75,9 @@ def require_events(
     """Raise SocietiesError unless what kernels appended in some ticks is right.
 
     Kernels store -2**31 for a number that does not fit, and ``-1 - tick`` in a row that does not
-    begin with its tick. Rows for which there is no room are lost, but the room is for one more than a
-    tick may have: the number of rows is judged for each tick, because the length of a block depends on
-    the device.
+    begin with its tick. Rows for which there is no room are lost, but the room is for one more than
+    a tick may have: the number of rows is judged for each tick, because the length of a block
+    depends on the device.
 
     Parameters
     ----------

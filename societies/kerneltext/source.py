@@ -123,10 +123,8 @@ def amalgamate(
     sources
         Files, absolute or relative to the kernels folder. An include is looked up next to the
         including file, then in the kernels folder, and is expanded the first time only.
-    macros
-        Becomes ``#define`` lines at the top; see `macro_text`.
-    header
-        OpenCL text between the macros and the first file.
+    macros : becomes ``#define`` lines at the top; see `macro_text`
+    header : OpenCL text between the macros and the first file
 
     Raises
     ------

@@ -50,18 +50,15 @@ def plan(
 
     Parameters
     ----------
-    source
-        An amalgamated text (`societies.kerneltext.source.amalgamate`).
+    source : an amalgamated text (`societies.kerneltext.source.amalgamate`)
     predefined
         Macros that the device's compiler defines, besides those of the OpenCL standard: its
         extensions, and what ``-D`` says; None: known not to be defined.
     leaks
         Of memory that a function leaves allocated: ``"end"``: it is freed where the function ends;
         ``"inherit"``: it belongs to the caller.
-    cached
-        Whether a plan of the same text may come from, and goes to, the disk cache.
-    checks
-        Whether to look for mistakes that the plan does not show (`societies.localmem.checks`).
+    cached : whether a plan of the same text may come from, and goes to, the disk cache
+    checks : whether to look for mistakes that the plan does not show (`societies.localmem.checks`)
 
     Raises
     ------
@@ -116,12 +113,9 @@ def plan_file(
 
     Parameters
     ----------
-    file
-        A path, or a file of the kernels folder. Includes are looked up as in `Program`.
-    macros
-        Values by name; an empty value counts as 1. ``DEVICE_IS_CPU`` is 1 unless given.
-    options
-        Of `plan`.
+    file : a path, or a file of the kernels folder. Includes are looked up as in `Program`.
+    macros : values by name; an empty value counts as 1. ``DEVICE_IS_CPU`` is 1 unless given.
+    options : of `plan`
 
     Raises
     ------

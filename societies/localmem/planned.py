@@ -43,21 +43,15 @@ class KernelPlan:
 
     Attributes
     ----------
-    requested
-        Largest sum of the sizes that are allocated at the same time, bytes.
+    requested : largest sum of the sizes that are allocated at the same time, bytes
     declared
         Bytes of the block that the rewritten kernel declares: the end of the last block of its
         largest path.
-    reserved
-        The same rounded up to a multiple of 16, the alignment of the block.
-    static
-        Bytes of the kernel's own ``__local`` variables.
-    alignment
-        Of the block.
-    path
-        The calls that lead to the largest use.
-    blocks
-        The allocations in the kernel itself.
+    reserved : the same rounded up to a multiple of 16, the alignment of the block
+    static : bytes of the kernel's own ``__local`` variables
+    alignment : of the block
+    path : the calls that lead to the largest use
+    blocks : the allocations in the kernel itself
     """
 
     place: SourceLocation
@@ -81,14 +75,10 @@ class PlannedText:
 
     Attributes
     ----------
-    source
-        The text to compile: macros expanded, allocations rewritten, lines where they were.
-    kernels
-        Every kernel by name; those that allocate nothing reserve 0.
-    functions
-        Every other function that allocates, or calls one that does.
-    warnings
-        Messages with file and line.
+    source : the text to compile: macros expanded, allocations rewritten, lines where they were
+    kernels : every kernel by name; those that allocate nothing reserve 0
+    functions : every other function that allocates, or calls one that does
+    warnings : messages with file and line
     """
 
     source: AmalgamatedText

@@ -46,20 +46,16 @@ class Program:
 
     Parameters
     ----------
-    device
-        Device on which it runs.
-    sources
-        Kernel files, absolute or relative to the kernels folder.
+    device : device on which it runs
+    sources : kernel files, absolute or relative to the kernels folder
     macros
         Becomes ``#define`` lines in front: floats exact, booleans 0 or 1, strings as they are.
         ``DEVICE_IS_CPU`` and ``DEVICE_ROUNDS_SINGLES`` (division and square root of singles are
         correctly rounded) are always defined, ``DEVICE_CONTRACTS`` (the compiler was seen to fuse
         products and sums) where a text asks for it: a primitive may choose its method by them,
         never its result.
-    header
-        OpenCL text put after the macros.
-    options
-        More build options; those that change results are refused.
+    header : OpenCL text put after the macros
+    options : more build options; those that change results are refused
 
     Raises
     ------

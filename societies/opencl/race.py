@@ -198,8 +198,7 @@ def read_log(text: str, rows: Rows | None = None) -> list[OclgrindFinding]:
 
     Parameters
     ----------
-    text
-        Contents of the log. Findings of several work-items at the same lines count once.
+    text : contents of the log. Findings of several work-items at the same lines count once.
     rows
         Function that returns the lines of a file by name; default: files of the programs built so
         far. (The lines in the log cannot be used: Oclgrind counts them in the amalgamated text.)

@@ -57,8 +57,7 @@ def list_devices(platforms: Sequence[Any] | None = None) -> list[Device]:
 
     Parameters
     ----------
-    platforms
-        pyopencl platforms to look at; default: all that are installed.
+    platforms : pyopencl platforms to look at; default: all that are installed
     """
     if platforms is None:
         cl = opencl()
@@ -92,12 +91,10 @@ def choose_device(
         replaces ``auto`` when set), ``cpu``, ``gpu``, ``accelerator``, ``PLATFORM:DEVICE``
         (numbers or parts of names), a part of the name of a device or platform, or ``cuda``
         (``cuda:N``): an NVIDIA GPU through CUDA, which is used only when asked for.
-    platforms
-        pyopencl platforms to choose from; default: all that are installed.
+    platforms : pyopencl platforms to choose from; default: all that are installed
     own_limits
         Check workgroups and local memory against the device instead of the portable profile.
-    profiling
-        Time every launch; False makes launches on GPUs a little cheaper.
+    profiling : time every launch; False makes launches on GPUs a little cheaper
 
     Raises
     ------

@@ -346,12 +346,8 @@ def serve(
 ) -> None:
     """Serve a session until Ctrl-C.
 
-    Parameters
-    ----------
-    report : called with one line for each error, by any thread
-    opened : called once when the page can be opened
-    raw : whether frames are sent as pixels; None: as pixels on this machine, as WebP elsewhere
-    ready : called with the server before it begins, so that another thread can end it
+    ``report``, ``opened`` and ``raw`` are those of `societies.view.show`; ``ready`` is called with
+    the server before it begins, so that another thread can end it.
     """
     lock = threading.Lock()
 

@@ -72,7 +72,6 @@ class Day:
         living agents
     extracted : units by resource
     sources : units by source (`SOURCES`)
-    minutes : minutes worked, making devices included
     gain_per_minute : util, of the last unit extracted
     made : devices by type and resource
     invented : type and resource

@@ -105,15 +105,8 @@ def replay(
 ) -> State:
     """Run one day of one society in the reference and return the state after it.
 
-    Parameters
-    ----------
-    workload : the economy
-    p : Parameters, of one society
-    before : mapping, the checkpointed arrays of one society's state in the morning
-    day : int
-    listener : Listener
-        Receives the events. A listener for one agent also receives the utility of this agent's
-        holdings between steps.
+    ``before`` has the checkpointed arrays of the society in the morning. A listener for one agent
+    also receives the utility of this agent's holdings between steps.
     """
     from reference_py.economy.statistics import report_utility
 

@@ -43,22 +43,7 @@ def trace(
 ) -> Trace:
     """Return what an agent did on a day, and why.
 
-    Parameters
-    ----------
-    setup : Setup of the economy
-    day : int, from 1
-    agent : int
-    society : int, optional
-        Number of the society; default: the configuration's first.
-    start : path, optional
-        A result file of this configuration (``days`` and ``record`` may differ): begin with its
-        newest checkpoint before the day instead of day 0.
-    phase : str, optional
-        Return only this part of the day, one of `PHASES`.
-    device : str or Device
-        Device on which the days before are run.
-    progress : callable, optional
-        Called with (days done, days).
+    Parameters are those of `Economy.trace`; ``progress`` is called with (days done, days).
 
     Raises
     ------

@@ -79,14 +79,10 @@ def compile_text(
 
     Parameters
     ----------
-    source
-        The text after the planner of local memory.
-    predefined
-        Macros that are facts of the device.
-    architecture
-        Target, such as ``sm_90``.
-    options
-        ``-D`` options of the program.
+    source : the text after the planner of local memory
+    predefined : macros that are facts of the device
+    architecture : target, such as ``sm_90``
+    options : ``-D`` options of the program
 
     Raises
     ------

@@ -3,12 +3,12 @@
     python benchmarks/on_device.py [PART ...] [--device gpu] [--seconds 540] [--out FOLDER] [--list]
 
 `golden`, `checks`, `verified` and `policies` say whether the bits are right, and run side by side;
-`models`, `economy`, `profiles`, `physics`, `raytracer`, `trees`, `games`, `studies`, `several` (all
-GPUs of the host) and `starts` (what users wait for, on its CPU) are timed, one command after
-another, when nothing else runs. Machines with a GPU are paid by the minute, so each command has a
-limit, and none is begun after `--seconds`. Last lines are printed, the whole is in FOLDER/log.txt;
-rows of the benchmarks are appended to FOLDER/*.csv. Exit code 1 if a command failed or was left
-out.
+`models`, `economy`, `written`, `profiles`, `physics`, `raytracer`, `trees`, `games`, `studies`,
+`several` (all GPUs of the host) and `starts` (what users wait for, on its CPU) are timed, one
+command after another, when nothing else runs. Machines with a GPU are paid by the minute, so each
+command has a limit, and none is begun after `--seconds`. Last lines are printed, the whole is in
+FOLDER/log.txt; rows of the benchmarks are appended to FOLDER/*.csv. Exit code 1 if a command
+failed or was left out.
 """
 
 import argparse
@@ -112,6 +112,14 @@ def economy() -> Iterator[Job]:
             "benchmarks/economy.py --device {device} --societies 1 16 256 1000 "
             f"--scenarios {scenario} --append {{out}}/economy.csv",
         )
+
+
+def written() -> Iterator[Job]:
+    yield Job(
+        "1000 societies with their record written",
+        200,
+        "benchmarks/written.py --device {device} --scenarios devices --append {out}/written.csv",
+    )
 
 
 def profiles() -> Iterator[Job]:
@@ -226,8 +234,8 @@ def several() -> Iterator[Job]:
 
 def starts() -> Iterator[Job]:
     yield Job(
-        "help, check, completion, first days",
-        120,
+        "help, check, completion, first days, one society of 500 days",
+        150,
         "benchmarks/starting.py {out}/starts.csv --times 3 --days",
     )
 
@@ -236,6 +244,7 @@ CHECKED = {"golden": golden, "checks": checks, "verified": verified, "policies":
 TIMED = {
     "models": models,
     "economy": economy,
+    "written": written,
     "profiles": profiles,
     "physics": physics,
     "raytracer": raytracer,

@@ -8,7 +8,8 @@ the time by the clock, in milliseconds; on a busy machine only the first means s
 least of its rows most. Bytecode is cached, as pip does it. The rows `python` and `typer` are what
 a start costs at least: a bare interpreter, and one that imports typer alone.
 
-With `--days` also a run of one day with empty caches, and the next one with what it left.
+With `--days` also a run of one day with empty caches, the next one with what it left, and then
+all 500 days of `economy/devices`.
 """
 
 from __future__ import annotations
@@ -47,7 +48,8 @@ STARTS: dict[str, tuple[list[str], dict[str, str]]] = {
 }
 """What Python is given after ``-c``, and variables of the environment."""
 
-RUNS = ("economy/quickstart", "economy/devices")
+RUNS = {"economy/quickstart": ["1", "1"], "economy/devices": ["1", "1", "500"]}
+"""Days of the runs of a configuration, of which the first one finds empty caches."""
 
 
 def main() -> None:
@@ -80,19 +82,20 @@ def measured(
                 if number >= 0:
                     yield name, who, number, *cost
             for config in RUNS if options.days else ():
-                yield from of_first_day(who, config, cached, number)
+                yield from of_runs(who, config, cached, number)
 
 
-def of_first_day(
+def of_runs(
     who: str, config: str, environment: Mapping[str, str], number: int
 ) -> Iterator[tuple[str, str, int, float, float]]:
-    """Yield the times of a run of one day with empty caches, and of the next one."""
+    """Yield the times of a run of one day with empty caches, and of those that follow."""
     with tempfile.TemporaryDirectory() as caches:
         own = dict.fromkeys(("POCL_CACHE_DIR", "SOCIETIES_CACHE_DIR", "XDG_CACHE_HOME"), caches)
-        for which in ("empty caches", "warm"):
-            words = ["run", config, "--device", "cpu", "--ticks", "1", "--out", which, "-q"]
+        for place, days in enumerate(RUNS[config]):
+            words = ["run", config, "--device", "cpu", "--days", days, "--out", str(place), "-q"]
             line = [who, "-c", COMMAND, *words]
             cost = processor_and_clock(line, {**environment, **own}, Path(caches))
+            which = f"{'warm' if place else 'empty caches'}, days {days}"
             if number >= 0:
                 yield f"{config}, {which}", who, number, *cost
 

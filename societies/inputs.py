@@ -56,12 +56,15 @@ def content(path: str | os.PathLike[str], most: int) -> bytes:
     except ValueError:
         raise OSError(errno.EINVAL, "its name has a null character") from None
     try:
-        mode = os.fstat(descriptor).st_mode
-        if not stat.S_ISREG(mode):
-            number = errno.EISDIR if stat.S_ISDIR(mode) else errno.EINVAL
+        found = os.fstat(descriptor)
+        if not stat.S_ISREG(found.st_mode):
+            number = errno.EISDIR if stat.S_ISDIR(found.st_mode) else errno.EINVAL
             raise OSError(number, os.strerror(number))
         with open(descriptor, "rb", closefd=False) as file:
-            return file.read(most + 1) or b""
+            # A read reserves as much memory as it may return. Files of /proc tell 0 bytes.
+            first = file.read(min(found.st_size, most) + 1) or b""
+            more = file.read(most + 1 - len(first)) if len(first) > found.st_size else b""
+            return first + (more or b"")
     finally:
         os.close(descriptor)
 

@@ -57,7 +57,12 @@ class Section(BaseModel):
     """A group of keys: no unknown keys, no conversion between types, no change afterwards."""
 
     model_config = ConfigDict(
-        extra="forbid", frozen=True, strict=True, allow_inf_nan=False, validate_default=True
+        extra="forbid",
+        frozen=True,
+        strict=True,
+        allow_inf_nan=False,
+        validate_default=True,
+        defer_build=True,  # most sections are only validated as a part of another one
     )
 
     @model_validator(mode="after")

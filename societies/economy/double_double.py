@@ -12,7 +12,7 @@ from __future__ import annotations
 import math
 from decimal import Context, Decimal
 from functools import cache
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -155,14 +155,9 @@ def powers_of_two() -> DoubleDouble:
     powers = [Decimal(1)]
     for _ in range(1, _STEPS):
         powers.append(context.multiply(powers[-1], step))
-    high, low = zip(*map(_pair, powers), strict=True)
-    return DoubleDouble(np.array(high), np.array(low))
-
-
-def _pair(number: Decimal) -> tuple[Any, Any]:
-    """Return a decimal number as a sum of two doubles."""
-    high = float(number)
-    return high, float(Context(prec=60).subtract(number, Decimal(high)))
+    high = list(map(float, powers))
+    low = map(float, map(context.subtract, powers, map(Decimal, high)))
+    return DoubleDouble(np.array(high), np.array(list(low)))
 
 
 @cache

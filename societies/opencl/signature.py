@@ -30,7 +30,7 @@ from societies.opencl.argtypes import (
 
 _TYPEDEF = re.compile(r"\btypedef\s+([A-Za-z_][\w\s]*?)\s+([A-Za-z_]\w*)\s*;")
 _DEFINE = re.compile(
-    r"^[ \t]*#[ \t]*define[ \t]+([A-Za-z_]\w*)(?:[ \t]+([A-Za-z_][\w \t]*))?[ \t]*$"
+    r"^[ \t]*#[ \t]*define[ \t]+([A-Za-z_]\w*)(?:[ \t]+([A-Za-z_][\w \t]*))?[ \t]*$", re.MULTILINE
 )
 _DIRECTIVE = re.compile(r"^[ \t]*#(?:[^\n\\]|\\.|\\\n)*", re.MULTILINE)
 
@@ -48,10 +48,8 @@ class TypeNames:
         self._defines: dict[str, set[str]] = {}
         for meaning, name in _TYPEDEF.findall(_DIRECTIVE.sub("", code)):
             self._typedefs.setdefault(name, set()).add(" ".join(meaning.split()))
-        for row in code.split("\n"):
-            match = _DEFINE.match(row)
-            if match:
-                self._defines.setdefault(match[1], set()).add(" ".join((match[2] or "").split()))
+        for name, meaning in _DEFINE.findall(code):
+            self._defines.setdefault(name, set()).add(" ".join(meaning.split()))
 
     def resolve(self, name: str, depth: int = 16) -> CType | None:
         """Return the scalar or vector type, or None for anything else (structs, ambiguity)."""

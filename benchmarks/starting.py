@@ -88,7 +88,7 @@ def measured(
 def of_runs(
     who: str, config: str, environment: Mapping[str, str], number: int
 ) -> Iterator[tuple[str, str, int, float, float]]:
-    """Yield the times of a run of one day with empty caches, and of those that follow."""
+    """Yield the times of a run of one day with empty caches, and of the runs after it."""
     with tempfile.TemporaryDirectory() as caches:
         own = dict.fromkeys(("POCL_CACHE_DIR", "SOCIETIES_CACHE_DIR", "XDG_CACHE_HOME"), caches)
         for place, days in enumerate(RUNS[config]):

@@ -1655,7 +1655,7 @@ def _kernels_of(config: Path) -> Callable[[Mapping[str, Any]], AmalgamatedText]:
     from societies.workload.running.engines import full_kernel_text
 
     setup = _load(_find_config(config), None)
-    return lambda macros: full_kernel_text(setup.workload, setup.config, macros)
+    return lambda macros: full_kernel_text(setup, macros)
 
 
 def _of_branch(path: Path, overrides: Sequence[str] | None) -> tuple[list[str], dict[str, Any]]:

@@ -172,9 +172,11 @@ def test_only_what_all_copies_share_can_be_read_of_them_all():
     assert p.half is p.half  # computed once
     found = [copies.parameters_of_copy(p, *at).number for at in ((0, 10), (0, 11), (1, 10))]
     assert found == [1.0, 4.0, 4.0]
-    assert list(copies.changes_of(p)) == [10]
+    assert list(copies.OfCopies().changes(p)) == [10]
     one = Made(*ROWS[0])
-    assert copies.parameters_of_copy(one, 5, 99) is one and list(copies.changes_of(one)) == []
+    assert (
+        copies.parameters_of_copy(one, 5, 99) is one and list(copies.OfCopies().changes(one)) == []
+    )
 
 
 @pytest.mark.parametrize(

@@ -15,6 +15,7 @@ from small import forms, names, small
 
 from societies import config_from_dict
 from societies.kerneltext.source import AmalgamatedText, amalgamate
+from societies.workload import Setup
 from societies.workload.declare.phases import kernel_files
 from societies.workload.running.engines import full_kernel_text
 from societies.workload.running.registry import workload
@@ -48,7 +49,7 @@ def parts(name, settings):
     p = one.parameters(config)
     given, files = one.source(p), kernel_files(one.phases(p, one.count(config)))
     if any(f"kernels/{file}" not in sources.TEXTS for file in files):
-        yield "all", full_kernel_text(one, config, FACTS)
+        yield "all", full_kernel_text(Setup(one, config), FACTS)
         return
     of_game = [file for file in files if file.endswith("/search.cl")]  # has the game's macros
     for file in sources.with_includes(files):
@@ -76,7 +77,7 @@ def test_operators_of_python():
 def test_the_texts_of_workloads():
     def errors(name):
         settings = ECONOMY["with policies"] if name == "economy" else forms(name)[0]
-        return errors_in_cuda(full_kernel_text(*configured(name, settings), FACTS))
+        return errors_in_cuda(full_kernel_text(Setup(*configured(name, settings)), FACTS))
 
     assert offenders(errors, names()) == {}
 

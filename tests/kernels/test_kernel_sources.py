@@ -35,6 +35,7 @@ from societies.kerneltext.source import AmalgamatedText, Generated, amalgamate, 
 from societies.localmem.plan import COMMON_EXTENSIONS
 from societies.localmem.preprocess import preprocess
 from societies.model import Model
+from societies.workload import Setup
 from societies.workload.declare.phases import kernel_files
 from societies.workload.running.engines import full_kernel_text
 from societies.workload.running.faults import FAULT
@@ -152,7 +153,7 @@ def compiled(name):
         source = amalgamate([ROOT / what], facts)
     else:
         config = config_from_dict(settings) if isinstance(settings, dict) else settings
-        source = full_kernel_text(workload(what), config, facts)
+        source = full_kernel_text(Setup(workload(what), config), facts)
     return preprocess(source, dict.fromkeys(COMMON_EXTENSIONS, "1"))
 
 

@@ -14,6 +14,7 @@ from societies.model import Model
 from societies.opencl import Local, Program, choose_device
 from societies.opencl.device import PORTABLE_LOCAL_MEMORY, PORTABLE_WORKGROUP
 from societies.paths import shipped_configurations
+from societies.workload import Setup
 from societies.workload.declare.phases import WORKGROUP_LIMIT
 from societies.workload.running.engines import DeviceEngine, full_kernel_text
 from societies.workload.running.registry import workload
@@ -71,7 +72,7 @@ def planned(settings, on_cpu):
     """Return by kernel the local memory that is fixed when it is built."""
     chosen, config, *_ = loaded(settings)
     plan = plan_source(
-        partial(full_kernel_text, chosen, config), {"DEVICE_IS_CPU": str(int(on_cpu))}
+        partial(full_kernel_text, Setup(chosen, config)), {"DEVICE_IS_CPU": str(int(on_cpu))}
     )
     return {name: kernel.total for name, kernel in plan.kernels.items()}
 

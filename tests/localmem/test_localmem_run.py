@@ -201,10 +201,11 @@ kernel void k(__global ulong *out) {
 @pytest.fixture(scope="module")
 def economy():
     from societies.economy import WORKLOAD, EconomyConfig
+    from societies.workload import Setup
     from societies.workload.running.engines import full_kernel_text
 
     config = EconomyConfig(agents=6, resources=9, days=5, seed=7)
-    return full_kernel_text(WORKLOAD, config, {"DEVICE_IS_CPU": 1})
+    return full_kernel_text(Setup(WORKLOAD, config), {"DEVICE_IS_CPU": 1})
 
 
 def test_the_economy_is_understood(economy):

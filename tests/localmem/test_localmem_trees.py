@@ -7,6 +7,7 @@ from societies.kerneltext.source import AmalgamatedText
 from societies.localmem.clang import TranslationUnit
 from societies.localmem.plan import COMMON_EXTENSIONS
 from societies.localmem.preprocess import preprocess
+from societies.workload import Setup
 from societies.workload.running.engines import full_kernel_text
 from societies.workload.running.registry import workload
 
@@ -42,7 +43,7 @@ def written():
 
 
 def of_kalah():
-    return full_kernel_text(workload("kalah"), small("kalah"), {"DEVICE_IS_CPU": "1"})
+    return full_kernel_text(Setup(workload("kalah"), small("kalah")), {"DEVICE_IS_CPU": "1"})
 
 
 def differences(node, cursor):

@@ -298,6 +298,34 @@ def test_what_an_author_declares_is_imported_without_what_runs_it():
     assert taken_at_once(planted, above) == {"societies.workload.running.run"}
 
 
+MOST_OF_AN_AUTHOR = 1900
+"""Lines of what an author of a workload reads: `societies.workload.declare`."""
+
+
+def test_an_author_reads_few_lines():
+    texts = modules("societies")
+    declare = [name for name in texts if name.startswith("societies.workload.declare")]
+    assert sum(len(texts[name].splitlines()) for name in declare) <= MOST_OF_AN_AUTHOR
+
+
+def with_parts_of_a_setup(text: str) -> list[str]:
+    """Return the functions of a module that take a workload, its configuration and a device."""
+    found = []
+    for node in ast.walk(parsed(text)):
+        if isinstance(node, ast.FunctionDef):
+            every = [*node.args.posonlyargs, *node.args.args, *node.args.kwonlyargs]
+            if {"workload", "config", "device"} <= {one.arg for one in every}:
+                found.append(node.name)
+    return found
+
+
+def test_functions_take_a_setup_instead_of_its_parts():
+    texts = modules("societies")
+    assert {name: found for name in texts if (found := with_parts_of_a_setup(texts[name]))} == {}
+    planted = "def f(workload, config, *, device=None): ...\ndef g(workload, config): ...\n"
+    assert with_parts_of_a_setup(planted) == ["f"]
+
+
 def test_the_reference_stands_alone():
     for module, others in imported(modules("reference_py")).items():
         assert not [one for one in others if one.split(".")[0] == "societies"], module

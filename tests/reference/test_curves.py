@@ -19,6 +19,7 @@ from societies import config_from_dict
 from societies.economy.config import bounds
 from societies.economy.config.bounds import largest_holding
 from societies.economy.parameters import parameters
+from societies.workload import Setup
 from societies.workload.running.engines import full_kernel_text
 from societies.workload.running.registry import workload
 
@@ -204,7 +205,7 @@ def test_a_short_run_needs_no_table_longer_than_any_agent_can_hold(monkeypatch):
 def test_small_societies_have_kernels_of_one_text_whatever_their_days():
     """Found in use: each number of days of a first try built all kernels again."""
     texts = {
-        full_kernel_text(workload("economy"), config, {"DEVICE_IS_CPU": "1"}).text
+        full_kernel_text(Setup(workload("economy"), config), {"DEVICE_IS_CPU": "1"}).text
         for days in (1, 2, 5, 30)
         for config in [config_from_dict({"workload": "economy", "agents": 4, "days": days})]
     }

@@ -20,7 +20,7 @@ from societies.kerneltext.source import AmalgamatedText, amalgamate
 from societies.opencl import Device, DeviceArray, Program, get_all, get_each
 from societies.workload.declare.fields import SERIES, State
 from societies.workload.declare.phases import LOG_ROW, TICKS, Phase, Step, kernel_files
-from societies.workload.declare.protocol import Workload
+from societies.workload.declare.protocol import Setup, Workload
 from societies.workload.running.appended import EventRows
 from societies.workload.running.bound import BoundPhases
 from societies.workload.running.logs import DeviceLogs, sorted_by_tick
@@ -397,13 +397,10 @@ def ended_at(state: Mapping[str, NDArray[Any]]) -> int | None:
     return int(ticks.max()) if ticks is not None and (ticks >= 0).all() else None
 
 
-def full_kernel_text(
-    workload: Workload[Any, Any], config: Any, macros: Mapping[str, Any]
-) -> AmalgamatedText:
+def full_kernel_text(setup: Setup[Any, Any], macros: Mapping[str, Any]) -> AmalgamatedText:
     """Return the text of all kernels of a configuration, with ``macros`` in addition to its own."""
-    p = workload.parameters(config)
-    source, phases = workload.source(p), workload.phases(p, workload.count(config))
-    return amalgamate(kernel_files(phases), {**source.macros, **macros}, source.header)
+    source = setup.source
+    return amalgamate(kernel_files(setup.phases), {**source.macros, **macros}, source.header)
 
 
 def build(

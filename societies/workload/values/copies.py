@@ -80,7 +80,7 @@ class OfCopies(Generic[P]):
 
     def changes(self, p: P) -> Sequence[int]:
         """Return the ticks after which parameters of copies change, ascending."""
-        return changes_of(p)
+        return p._points.after if isinstance(p, Copies) else ()
 
     def settled(self, p: P) -> Mapping[str, tuple[int, ...]]:
         """Return arrays in which the first steps decide what a later removal does, and where.
@@ -135,11 +135,6 @@ def parameters_of_copy(p: Any, place: int, tick: int) -> Any:
     if not isinstance(p, Copies):
         return p
     return p._made[p._points.of[p._points.stretch(tick), place]]
-
-
-def changes_of(p: Any) -> Sequence[int]:
-    """Return the ticks after which parameters of copies change, ascending."""
-    return p._points.after if isinstance(p, Copies) else ()
 
 
 def rows_of(p: Any, make: Callable[[Any], Any], tick: int) -> NDArray[Any]:

@@ -70,7 +70,7 @@ class Model(Workload[C, P]):
     clock, copies, work = "day", "society", "society-day"
     numbered = True
     contents_class = "societies.model.ended:contents_of_model"
-    trace = Imported("societies.model.tracing:trace", bound=True)
+    trace = Imported("societies.model.tracing:trace", of_setup=True)
 
     def __init_subclass__(cls, **more: Any) -> None:
         """Make the hash of the rules a part of the version, and check the arguments of steps."""

@@ -19,7 +19,7 @@ from societies.words import counted
 from societies.workload.checking.coverage import first_difference
 from societies.workload.checking.verify import REPORT_IT
 from societies.workload.declare.fields import SERIES
-from societies.workload.declare.protocol import Setup, Workload
+from societies.workload.declare.protocol import Setup
 from societies.workload.running.batches import OwnCopies, engine_of
 from societies.workload.running.engines import LOG_TICKS, Engine
 from societies.workload.running.forms import in_form, require_form
@@ -78,8 +78,7 @@ class TracedTick:
 
 
 def trace(
-    workload: Workload[Any, Any],
-    config: Any,
+    setup: Setup[Any, Any],
     *,
     tick: int = 1,
     entry: int | None = None,
@@ -109,7 +108,7 @@ def trace(
         If the tick ends in another state than on the device.
     """
     require_form(form)
-    return in_form(form, _traced(Setup(workload, config), tick, entry, copy, device, progress))
+    return in_form(form, _traced(setup, tick, entry, copy, device, progress))
 
 
 def _traced(

@@ -19,7 +19,7 @@ class Chess(SearchWorkload[ChessConfig, ChessParameters]):
     summary = "the game tree of chess, searched node by node in batches, with pruning or without"
     config = ChessConfig
     rules, file = GAME, "games/chess/search.cl"
-    play = Imported("societies.games.chess.play:play", bound=True)
+    play = Imported("societies.games.chess.play:play", of_setup=True)
 
     def parameters(self, config: ChessConfig) -> ChessParameters:
         """Return the parameters of a search that the reference takes."""

@@ -17,14 +17,13 @@ from societies.games.chess.game import NAMES, ChessGame, pgn, read_pgn
 from societies.games.chess.searcher import MOST_DEPTH, ChessSearcher, FoundMove
 from societies.opencl import Device
 from societies.words import counted
-from societies.workload import Setup, Workload
+from societies.workload import Setup
 
 SIDES = {"white": WHITE, "black": BLACK}
 
 
 def play(
-    workload: Workload[ChessConfig, Any],
-    config: ChessConfig,
+    setup: Setup[ChessConfig, Any],
     *,
     device: str | Device = "auto",
     moves: str = "",
@@ -50,7 +49,7 @@ def play(
     protocol : str
         uci: speak the Universal Chess Interface instead, by which chess programs use engines.
     """
-    setup = Setup(workload, config)
+    config = setup.config
     if protocol:
         from societies.games.chess.uci import Uci
 

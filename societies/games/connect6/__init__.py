@@ -38,7 +38,7 @@ class Connect6(SearchWorkload[Connect6Config, Connect6Parameters]):
     config = Connect6Config
     rules, file = GAME, FILE
     together = True
-    play = Imported("societies.games.connect6.play:play", bound=True)
+    play = Imported("societies.games.connect6.play:play", of_setup=True)
 
     def fields(self, p: Connect6Parameters) -> Mapping[str, Field]:
         """Return the arrays of a search; a resumed search builds the table of classes again."""

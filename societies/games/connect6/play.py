@@ -13,15 +13,14 @@ from societies.games.connect6.config import Connect6Config
 from societies.games.connect6.game import BLACK, NAMES, WHITE, Connect6Game
 from societies.games.connect6.searcher import Connect6Searcher, FoundTurn
 from societies.opencl import Device
-from societies.workload import Setup, Workload
+from societies.workload import Setup
 
 SIDES = {"black": BLACK, "white": WHITE}
 MOST_DEPTH = 12
 
 
 def play(
-    workload: Workload[Connect6Config, Any],
-    config: Connect6Config,
+    setup: Setup[Connect6Config, Any],
     *,
     device: str | Device = "auto",
     moves: str = "",
@@ -46,7 +45,8 @@ def play(
     """
     time, own = terminal.read_seconds(seconds), terminal.read_side(side, SIDES)
     terminal.require_new(save)
-    searcher = Connect6Searcher(Setup(workload, config).on(device))
+    searcher = Connect6Searcher(setup.on(device))
+    config = setup.config
     game = Connect6Game(config.games()[0])
     table = _Connect6Game(game, own, config.depth, time, console, searcher)
     saved = terminal.saved_game(moves)

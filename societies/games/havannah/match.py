@@ -31,7 +31,7 @@ class HavannahMatch(HostedMatch):
     work = "game"
     within_time = "how many playouts there are in it"
     start_file, moves = f"{FOLDER}/start.cl", "cells in order, -2 for a swap"
-    play = Imported("societies.games.havannah.play:play", bound=True)
+    play = Imported("societies.games.havannah.play:play", of_setup=True)
 
     def players(self, p: MatchParameters, device: Device | None) -> list[Any]:
         """Return what runs the playouts of each player."""

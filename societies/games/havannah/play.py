@@ -13,12 +13,11 @@ from societies.games.havannah.players import ChosenMove, Opponent
 from societies.games.havannah.position import NAMES, HavannahGame
 from societies.games.terminal import TerminalGame, read_side
 from societies.opencl import Device
-from societies.workload import Workload
+from societies.workload import Setup
 
 
 def play(
-    workload: Workload[HavannahMatchConfig, Any],
-    config: HavannahMatchConfig,
+    setup: Setup[HavannahMatchConfig, Any],
     *,
     device: str | Device = "auto",
     moves: str = "",
@@ -42,9 +41,9 @@ def play(
 
         if protocol != "gtp":
             raise ConfigError(f"{option('protocol', protocol)}: gtp, the Go Text Protocol")
-        return serve(config, device, console)
+        return serve(setup.config, device, console)
     own = read_side(side, {"white": WHITE, "black": BLACK})
-    opponent = Opponent(config, device)
+    opponent = Opponent(setup.config, device)
     return _HavannahGame(opponent.game, own, 0, 0.0, console, opponent).played(moves)
 
 

@@ -24,7 +24,7 @@ class Kalah(search.LevelSearch[KalahConfig, Parameters]):
     name = "kalah"
     summary = "minimax of Kalah: the whole tree of a board, to one depth after the other"
     config = KalahConfig
-    play = Imported("societies.games.kalah.play:play", bound=True)
+    play = Imported("societies.games.kalah.play:play", of_setup=True)
     clock, copies, work = "depth", "game", "node"
     ticks_key = "depth"
     counted_by, timed = "nodes", True

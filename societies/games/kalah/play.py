@@ -20,7 +20,7 @@ from societies.games.terminal import TerminalGame, read_side
 from societies.inputs import shown, whole_number
 from societies.opencl import Device
 from societies.words import counted
-from societies.workload import Setup, Workload
+from societies.workload import Setup
 from societies.workload.running.engines import engine_on
 
 NAMES = {TOP: "TOP", BOTTOM: "BOTTOM"}
@@ -150,8 +150,7 @@ class Match(BoardGame):
 
 
 def play(
-    workload: Workload[KalahConfig, Any],
-    config: KalahConfig,
+    setup: Setup[KalahConfig, Any],
     *,
     device: str | Device = "auto",
     moves: str = "",
@@ -168,11 +167,10 @@ def play(
         Which side is yours: top or bottom.
     """
     own = read_side(side, {"top": TOP, "bottom": BOTTOM})
-    if not config.depth:
+    depth = setup.config.depth
+    if not depth:
         raise ConfigError("play: depth is 0, which looks for no move; at least 1 is needed")
-    game = _KalahGame(
-        Match(Setup(workload, config).on(device)), own, config.depth, 0.0, console, None
-    )
+    game = _KalahGame(Match(setup.on(device)), own, depth, 0.0, console, None)
     return game.played(moves)
 
 

@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import fields
+from functools import wraps
 from importlib import import_module
-from types import MethodType
+from inspect import Signature, signature
 from typing import Any, TypeVar
+
+from societies.workload.declare.protocol import Setup
 
 T = TypeVar("T")
 
@@ -22,18 +25,28 @@ class Imported:
     Parameters
     ----------
     place : ``MODULE:FUNCTION``
-    bound : whether the function is a method, whose first parameter is the workload
+    of_setup : whether the member gets a configuration, and the function its `Setup`
     """
 
-    def __init__(self, place: str, *, bound: bool = False) -> None:
-        self._place, self._bound = place, bound
+    def __init__(self, place: str, *, of_setup: bool = False) -> None:
+        self._place, self._of_setup = place, of_setup
 
     def __get__(self, workload: object, kind: type) -> Any:
-        """Return the function, or the method of a workload."""
+        """Return the function, or one that makes the setup of a workload's configuration."""
         if workload is None:
             return self
         function = object_named(self._place)
-        return MethodType(function, workload) if self._bound else function
+        if not self._of_setup:
+            return function
+
+        @wraps(function)
+        def member(config: Any, **options: Any) -> Any:
+            return function(Setup(workload, config), **options)  # type: ignore[arg-type]
+
+        first, *others = signature(function).parameters.values()
+        named = [first.replace(name="config"), *others]
+        member.__signature__ = Signature(named)  # type: ignore[attr-defined]
+        return member
 
 
 def parameters_of(kind: type[T], config: Any, **others: Any) -> T:

@@ -414,7 +414,7 @@ def test_the_points_of_a_study_and_the_end_of_a_file(tmp_path, monkeypatch):
     closed = []
     study = DATA.rename(society="run").assign_coords(point=("run", [3, 3, 3, 8, 8]))
     study = study.assign_coords(tax=("run", [0.1, 0.1, 0.1, 0.2, 0.2]))
-    monkeypatch.setattr(validation, "open_results", lambda _: study)
+    monkeypatch.setattr("societies.analysis.effects.open_results", lambda _: study)
     monkeypatch.setattr(xr.Dataset, "close", lambda self: closed.append(self))
     found = validate({"statistics": {"x": X}}, "a.nc")
     assert [len(one.values) for one in found.verdicts] == [3, 2] and closed == [study]

@@ -41,7 +41,7 @@ FIELDS = (
 )
 
 
-class Table:
+class RowsBySequence:
     """Rows of a CSV file, stored as they come in place of earlier ones of the same sequences."""
 
     def __init__(self, path, again):
@@ -195,7 +195,7 @@ def main(words=None):
     began, wrong = time.perf_counter(), []
     for kind, makers in (("dieharder", sequences), ("counts", countings)):
         again = [name for name in makers if name in wanted]
-        table = Table(folder and folder / f"{kind}.csv", again)
+        table = RowsBySequence(folder and folder / f"{kind}.csv", again)
         for name in again:
             if kind == "dieharder":
                 with_dieharder(

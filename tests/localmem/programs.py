@@ -83,10 +83,10 @@ def programs(draw, most=4):
     count = draw(st.integers(1, most))
     bodies = [draw(statements(index)) for index in range(count)]
     bodies[-1].append(Block("uint", 3, draw(statements(count - 1, 1))))
-    return Program(bodies)
+    return RandomBodies(bodies)
 
 
-class Program:
+class RandomBodies:
     def __init__(self, bodies):
         self.bodies = bodies
         self.blocks = []

@@ -17,7 +17,7 @@ from programs import (
     Enter,
     Free,
     Leave,
-    Program,
+    RandomBodies,
     outliving,
     programs,
 )
@@ -25,7 +25,7 @@ from programs import (
 from societies.errors import BuildError
 from societies.kerneltext.source import AmalgamatedText
 from societies.localmem import plan
-from societies.opencl import Program as DeviceProgram
+from societies.opencl import Program
 
 DOUBLE = ("else", "switch")
 BASE = re.compile(r"societies_local_memory \+ (\d+)")
@@ -306,10 +306,10 @@ def test_planned_and_hand_allocated_programs_compute_the_same(device, tmp_path, 
     texts = [program.text(f"p{i}", planned=planned) for i, program in enumerate(many)]
     path = tmp_path / "many.cl"
     path.write_text("\n".join(texts))
-    program = DeviceProgram(device, path)
+    program = Program(device, path)
     out = device.zeros(1, np.uint32)
     for i, one in enumerate(many):
-        assert isinstance(one, Program)
+        assert isinstance(one, RandomBodies)
         for n in (0, 5, 10, 15):
             program.kernel(f"p{i}")(global_size=1, local_size=1, out=out, n=n)
             assert int(out.get()[0]) == one.run(n), (n, one)

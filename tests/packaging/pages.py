@@ -247,7 +247,7 @@ def executed(page: str, text: str) -> str:
     return text
 
 
-class Place:
+class ReaderFolder:
     """A folder with a virtual environment, in which a reader without network follows a page.
 
     Parameters
@@ -306,7 +306,7 @@ class Place:
             shutil.copytree(ROOT / name, self.folder / name, ignore=skip)
 
 
-def carry_out(page: str, place: Place) -> Iterator[tuple[Block, str, str]]:
+def carry_out(page: str, place: ReaderFolder) -> Iterator[tuple[Block, str, str]]:
     """Do what a page says; yield its blocks with what each of them printed, and on stderr."""
     for block in blocks(page):
         out = err = ""

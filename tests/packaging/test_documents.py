@@ -19,7 +19,7 @@ from pages import (
     FENCE,
     NOT_EXECUTED,
     WITHOUT_OCLGRIND,
-    Place,
+    ReaderFolder,
     blocks,
     carry_out,
     excused,
@@ -169,7 +169,7 @@ WITH_BLOCKS = [
 @pytest.mark.parametrize("page", WITH_BLOCKS)
 def test_every_block_does_what_the_page_says_in_its_order(page, installation, tmp_path):
     paths = {"base": str(installation.environment), "platbase": str(installation.environment)}
-    place = Place(tmp_path, Path(sysconfig.get_path("purelib", "venv", vars=paths)))
+    place = ReaderFolder(tmp_path, Path(sysconfig.get_path("purelib", "venv", vars=paths)))
     if page.startswith(OF_THE_CHECKOUT):
         place.with_checkout()
     printed = ""

@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 import xarray as xr
-from pages import Place, carry_out
+from pages import ReaderFolder, carry_out
 
 from societies.scaffold import TEMPLATES, template_files
 
@@ -24,7 +24,7 @@ FILES = ROOT / "tests" / "data" / "files"
 
 @pytest.fixture(scope="module")
 def environment(tmp_path_factory):
-    return Place(tmp_path_factory.mktemp("new"), ROOT)
+    return ReaderFolder(tmp_path_factory.mktemp("new"), ROOT)
 
 
 @pytest.fixture(scope="module")
@@ -51,7 +51,7 @@ def test_the_page_is_true(outputs):
 
 @pytest.mark.thorough
 def test_the_readme_of_a_new_package_is_true(tmp_path):
-    place = Place(tmp_path, ROOT)
+    place = ReaderFolder(tmp_path, ROOT)
     place.run("societies", "new", "trial", "--template", "kernel")
     place.folder /= "trial"
     printed = [out for block, out, _ in carry_out(str(place.folder / "README.md"), place)]
@@ -61,7 +61,7 @@ def test_the_readme_of_a_new_package_is_true(tmp_path):
 
 @pytest.mark.thorough
 def test_files_of_older_templates_are_read_and_continue(tmp_path):
-    place = Place(tmp_path, ROOT)
+    place = ReaderFolder(tmp_path, ROOT)
     place.run("societies", "new", "my_model", "--template", "kernel")
     place.run("pip", "install", "./my_model")
     for name in ("scaffold-layout-1.h5", "scaffold-layout-2-unfinished.h5"):
@@ -231,7 +231,7 @@ def test_a_template_that_does_not_exist(shell, tmp_path, monkeypatch):
 @pytest.mark.thorough
 @pytest.mark.parametrize("template", [name for name in TEMPLATES if name != "kernel"])
 def test_a_new_model_in_python_runs_and_passes_its_tests(template, tmp_path):
-    place = Place(tmp_path, ROOT)
+    place = ReaderFolder(tmp_path, ROOT)
     place.run("societies", "new", "trial", "--template", template)
     place.folder /= "trial"
     printed = [out for block, out, _ in carry_out(str(place.folder / "README.md"), place)]

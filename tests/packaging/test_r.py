@@ -6,7 +6,7 @@ import subprocess
 import numpy as np
 import pytest
 import xarray as xr
-from pages import ROOT, Place, blocks
+from pages import ROOT, ReaderFolder, blocks
 
 import societies
 from societies.analysis import export
@@ -33,7 +33,7 @@ WHY = without_r()
 @pytest.mark.ci
 @pytest.mark.skipif(bool(WHY), reason=WHY)
 def test_blocks_for_r_find_what_xarray_finds(tmp_path):
-    place, ran = Place(tmp_path, ROOT), []
+    place, ran = ReaderFolder(tmp_path, ROOT), []
     expected = {
         "nc_open": ("gini", lambda run: run.gini.sel(day=slice(51, 100)).values.ravel()),
         "read.csv": ("run$gini, run$utility", lambda run: np.append(run.gini, run.utility)),

@@ -7,13 +7,14 @@ import json
 import math
 import re
 from dataclasses import dataclass
+from functools import partial
 from statistics import NormalDist
 from types import SimpleNamespace
 
 import numpy as np
 import pytest
 
-from societies.config.problems import Origin
+from societies.config.problems import Origin, Problem
 from societies.errors import ConfigError
 from societies.numbers import LARGEST as LARGEST_SEED
 from societies.output import Coordinate, Variable
@@ -457,7 +458,7 @@ def selected(monkeypatch, copies, base=Without, ticks=None, days=()):
         config=SimpleNamespace(record=record),
         workload=SimpleNamespace(clock="day"),
         base=base(),
-        document=SimpleNamespace(place=lambda path: Origin((0,), "")),
+        document=SimpleNamespace(problem=partial(Problem, Origin((0,), ""))),
     )
     return keep_of(sweep, [SimpleNamespace(copies=count, fields={}) for count in copies])
 
@@ -484,7 +485,7 @@ def test_a_tick_that_no_run_records_is_refused(monkeypatch, days, said):
 
 
 @dataclass(frozen=True)
-class Table:
+class RecordedTable:
     name: str
     columns: tuple
     rows: int
@@ -494,11 +495,11 @@ class Table:
 def test_a_table_has_room_for_the_longest_run(turned):
     first, second = SimpleNamespace(name="a"), SimpleNamespace(name="b")
     shapes = [
-        SimpleNamespace(tables={"t": Table("t", (first,), 3)}),
-        SimpleNamespace(tables={"t": Table("t", (first, second), 5)}),
+        SimpleNamespace(tables={"t": RecordedTable("t", (first,), 3)}),
+        SimpleNamespace(tables={"t": RecordedTable("t", (first, second), 5)}),
     ]
     found = layout._joined_tables(shapes[::-1] if turned else shapes)
-    assert found == {"t": Table("t", (first, second), 5)}
+    assert found == {"t": RecordedTable("t", (first, second), 5)}
 
 
 def test_a_type_that_all_shapes_share_has_its_fill_value(monkeypatch):

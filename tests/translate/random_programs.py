@@ -118,7 +118,7 @@ def mean(values):
 '''.replace("    found = []\n", "")
 
 
-class Program:
+class ProgramWriter:
     """Writes one program.
 
     Parameters
@@ -533,7 +533,7 @@ COMPOUND = ["if_", "if_", "for_", "for_", "for_list", "zipped", "enumerated", "w
 
 def program(random: Random, name: str) -> str:
     """Return the text of a phase."""
-    made = Program(random)
+    made = ProgramWriter(random)
     lines = [
         f"def {name}(config, society, day):",
         "    rng = Rng.load(society.stream)",
@@ -548,7 +548,7 @@ def program(random: Random, name: str) -> str:
     for _ in range(random.randint(2, 5)):
         lines += ["    " + one for one in made.statement(0)]
     # choices of their own, so that what a seed gave before stays as it was
-    lines += ["    " + one for one in Program(Random("".join(lines))).large()]
+    lines += ["    " + one for one in ProgramWriter(Random("".join(lines))).large()]
     lines += [
         "    society.xi[0] = (a + 3 * b + 5 * c + sum(p) + 7 * sum(q)) % 100000",
         "    society.xr[0] = x + y",

@@ -271,13 +271,13 @@ class Least(Workload):
 
 
 def test_what_may_be_left_out_has_its_default():
-    class Step:
+    class Walk:
         phase = "walk"
 
         def __str__(self):
             return "walk (level 3)"
 
-    one, step = Least(), Step()
+    one, step = Least(), Walk()
     assert one.part(step, 1) == "walk (level 3)"
     one.part_is_phase = True
     assert one.part(step, 1) == "walk"
@@ -600,7 +600,13 @@ def test_a_table_has_finite_numbers(column, said):
 
 @pytest.mark.parametrize(
     ("text", "number"),
-    [("9007199254740992", 2**53), ("9007199254740993", None), ("1e300", 1e300), ("true", None)],
+    [
+        ("9007199254740992", 2**53),
+        ("9007199254740993", None),
+        ("1e300", 1e300),
+        ("true", 1.0),
+        ("yes", None),
+    ],
 )
 def test_a_file_has_whole_numbers_that_a_double_has(tmp_path, text, number):
     (tmp_path / "t.csv").write_text(f"pace\n{text}\n")

@@ -38,7 +38,7 @@ TREES = {
 }
 
 
-class Program:
+class PlayerProcess:
     """A player in a process of its own."""
 
     def __init__(self, command, processors=None):
@@ -100,12 +100,12 @@ def ours(device, size, seconds, keys, processors=None):
     command = [sys.executable, "-m", "societies", "play", "games/havannah/play"]
     command += ["--protocol", "gtp", "--device", device, "--set", f"size={size}"]
     command += ["--set", f"players=[{player}, {{kind: random}}]"]
-    made = Program(command, processors)
+    made = PlayerProcess(command, processors)
     made.ask("genmove w")  # kernels are built before the first game
     return made
 
 
-class Castro(Program):
+class Castro(PlayerProcess):
     """Castro, whose command `swap` only says whether there is one.
 
     A swap is sent as a game with the colours exchanged, in which there is none: White's stone is

@@ -44,7 +44,7 @@ ABOVE, APART = 1e-3, 0.05
 """Seconds of a launch from which kernels are compared, and the difference that is explained."""
 
 
-class Table:
+class Measurements:
     """The rows of measurements.csv, by what they are of."""
 
     def __init__(self, folder):

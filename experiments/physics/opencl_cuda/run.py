@@ -642,7 +642,7 @@ def main():
     options = parser.parse_intermixed_args()
     if unknown := set(options.parts) - set(PARTS):
         parser.error(f"no part {', '.join(sorted(unknown))}; there is: {', '.join(PARTS)}")
-    from report import Table, figures, written
+    from report import Measurements, figures, written
 
     if not options.draw:
         with tempfile.TemporaryDirectory() as cache:
@@ -653,7 +653,7 @@ def main():
                 measure(options)
             except KeyboardInterrupt:
                 print("interrupted: all measurements so far are in the table", flush=True)
-    table = Table(options.results)
+    table = Measurements(options.results)
     (options.results / "report.md").write_text(written(table), encoding="utf-8")
     figures(table, options.results)
     if options.pack:

@@ -33,6 +33,14 @@ def test_tests_that_a_page_names_exist(page):
     assert not missing and count > 50
 
 
+def test_the_table_of_what_is_protected_has_every_folder_of_tests():
+    _, _, text = (ROOT / PAGES[0]).read_text().partition("## What is protected")
+    table, _, _ = text.partition("\n## ")
+    folders = {path.parent for path in (ROOT / "tests").glob("*/**/test_*.py")}
+    tops = {path.relative_to(ROOT / "tests").parts[0] for path in folders}
+    assert sorted(one for one in tops if f"`{one}/" not in table) == []
+
+
 def test_mistakes_planted_by_hand_have_their_place(monkeypatch):
     """A mistake whose place is gone is planted nowhere; so it is with a survivor's reason."""
     monkeypatch.setattr(sys, "path", [str(ROOT / "tests" / "mutation"), *sys.path])

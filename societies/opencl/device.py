@@ -72,7 +72,6 @@ class Device:
         self.local_memory = int(_fact(cl_device, "local_mem_size", 0))
         self.global_memory = int(_fact(cl_device, "global_mem_size", 0))
         self.max_alloc = int(_fact(cl_device, "max_mem_alloc_size", 0))
-        self.address_bits = int(_fact(cl_device, "address_bits", 64))
         # NVIDIA's and the generic query; an OpenCL 1.2 device may answer neither
         generic = int(_fact(cl_device, "preferred_work_group_size_multiple", 0))
         self.warp = int(_fact(cl_device, "warp_size_nv", 0)) or generic or 1

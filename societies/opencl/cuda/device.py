@@ -40,7 +40,6 @@ class CudaDevice(Device):
         self.max_item_sizes = tuple(int(n) for n in facts["maxThreadsDim"])
         self.local_memory = int(facts["sharedMemPerBlock"])
         self.global_memory = self.max_alloc = int(facts["totalGlobalMem"])
-        self.address_bits = 64
         self.warp = int(facts["warpSize"])
         self.available = True
         self.simulator = False

@@ -89,7 +89,7 @@ def translate(source: AmalgamatedText, predefined: Mapping[str, str | None]) -> 
         If its macros cannot be expanded, or a kernel's local pointers cannot be read.
     """
     expanded = preprocess(source, predefined).text
-    result = _Translation(source, expanded).carried_out()
+    result = _Translation(expanded).carried_out()
     return Translated(
         f'#line 1 "{HEADER.name}"\n{header()}{result.text}', expanded, result.required
     )
@@ -98,8 +98,7 @@ def translate(source: AmalgamatedText, predefined: Mapping[str, str | None]) -> 
 class _Translation:
     """The tokens of one text and the position reached in them."""
 
-    def __init__(self, source: AmalgamatedText, text: str):
-        self._source = source
+    def __init__(self, text: str):
         self._types = TypeNames(text)
         self._tokens = list(_tokens(text))
         # positions of the tokens that are not white space

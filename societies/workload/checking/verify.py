@@ -294,17 +294,10 @@ class Comparison:
     def look_ahead(
         self, first: int, seconds: float | None = None
     ) -> tuple[dict[str, list[int]], bool]:
-        """Let the device run on, to find the run's end and ticks with missing phases and events.
+        """Let the device run on from ``first``; return the ticks of missing phases and events.
 
-        Parameters
-        ----------
-        first : int, the next tick
-        seconds : stop after this time, or when everything has happened once
-
-        Returns
-        -------
-        Ticks at which missing phases and events happen, by name, and whether the device reached the
-        end of the run.
+        It stops at the end of the run or, if ``seconds`` are given, after this time or when all of
+        them have happened once. The second result says whether it reached the end.
         """
         happens = {name: ticks for name, ticks in self._due.items() if name not in self._acted}
         places = {name: [self._places[one] for one in self._series(name)] for name in self._kinds}
@@ -340,12 +333,9 @@ class Comparison:
             self.end = ended
 
     def coverage(self, after: int, happens: Mapping[str, Sequence[int]], seen: bool) -> Coverage:
-        """Return what has happened, and other ticks at which missing phases and events happen.
+        """Return what has happened after tick ``after``, and other ticks with what is missing.
 
-        Parameters
-        ----------
-        after : int, tick of the checkpoint at which the comparison began
-        happens, seen : what `look_ahead` returned
+        ``happens`` and ``seen`` are the results of `look_ahead`.
         """
         totals: dict[str, float] = {}
         for name, count in self._kinds.items():

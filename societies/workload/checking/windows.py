@@ -21,12 +21,9 @@ ALL_TICKS = FIRST_TICKS + TIMES * TICKS_AT_A_TIME + MOST_SINGLE_TICKS
 
 
 def chosen_windows(ticks: int, happens: Mapping[str, Sequence[int]]) -> list[tuple[int, int]]:
-    """Return first and last tick of each window to compare, for a run that is compared in parts.
+    """Return first and last tick of each window to compare, of a run with this number of ticks.
 
-    Parameters
-    ----------
-    ticks : int, number of ticks of the run, which may end earlier than its configuration says
-    happens : for each phase or event that the first ticks lack, the ticks at which it happens
+    ``happens`` has the ticks of each phase or event that the first ticks lack.
     """
     if ticks <= ALL_TICKS:
         return [(1, ticks)]

@@ -324,9 +324,7 @@ def middle_and_band(
 def pasts_of(results: xr.Dataset, copies: str = "") -> NDArray[Any] | None:
     """Return the number of the past of each copy of a fan; None if the result is no fan.
 
-    Parameters
-    ----------
-    copies : dimension of the copies, if it is not named as in the file
+    ``copies`` is the dimension of the copies, if it is not named as in the file.
     """
     copies = copies or str(results.attrs.get("copies", "society"))
     futures = (configuration_of(results).get("fan") or {}).get("futures")
@@ -497,10 +495,7 @@ def marks_of(
 ) -> list[Mark]:
     """Return marks for the events in a run's configuration, in the order of ticks.
 
-    Parameters
-    ----------
-    keys : keys of lists of events; an entry has its tick under the clock's name
-    worded : function that returns the description of an entry
+    An entry of the lists has its tick under the clock's name; ``worded`` describes it.
     """
     said, clock = configuration_of(results), clock_of(results)
     entries = [one for key in keys for one in _sections(said.get(key))]

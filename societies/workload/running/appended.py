@@ -77,12 +77,7 @@ def require_events(
     Kernels store -2**31 for a number that does not fit, and ``-1 - tick`` in a row that does not
     begin with its tick. Rows for which there is no room are lost, but the room is for one more than
     a tick may have: the number of rows is judged for each tick, because the length of a block
-    depends on the device.
-
-    Parameters
-    ----------
-    found : as from `Engine.events`
-    clock, copies, first : what a tick and a copy are called, and number of the first copy
+    depends on the device. Messages number the copies from ``first``.
     """
     for name, rows in found.items():
         kind = kinds[name]

@@ -45,13 +45,7 @@ def lacking(stored: ResultFile | Layout, contents: Contents) -> list[str]:
 
 
 class SeriesInFile:
-    """The variables of series, and of logged fields, which are written in the same way.
-
-    Parameters
-    ----------
-    every : number of ticks from one recorded value to the next
-    logged : names of fields that are logged
-    """
+    """The variables of series, and of logged fields, which are written every ``every`` ticks."""
 
     def __init__(self, setup: Setup[Any, Any], every: int, logged: Iterable[str]) -> None:
         workload = setup.workload

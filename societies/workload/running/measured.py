@@ -98,10 +98,8 @@ class Stopwatch:
     def measured(self, running: int | None = None) -> State:
         """Return the measured variables, with an entry per tick; {} if nothing is measured.
 
-        Parameters
-        ----------
-        running : number of ticks of the block until all copies had ended; None: all ticks. Ticks
-            that were measured together get equal shares of the time; later ones get 0.
+        Ticks that were measured together get equal shares of the time. If all copies had ended
+        after the first ``running`` of them, the later ones get 0.
         """
         if not self._on:
             return {}

@@ -37,13 +37,7 @@ def paced(done: int, seconds: float, aim: float, most: int, *, faster: int = 4) 
 
 
 class Busy:
-    """The workgroups of a launch that have work: in each copy the first ``busy`` ones.
-
-    Parameters
-    ----------
-    each : workgroups per copy
-    busy : (copy,) number of workgroups that have work
-    """
+    """The workgroups of a launch that have work: of the ``each`` of a copy the first ``busy``."""
 
     def __init__(self, each: int, busy: NDArray[Any]) -> None:
         self._each, self._busy = each, busy

@@ -118,10 +118,7 @@ def require_origin(
 ) -> None:
     """Raise OutputError unless a file was made with this configuration; keys ``but`` may differ.
 
-    Warns
-    -----
-    OriginWarning
-        If the model's sources have changed although the version of the model has not.
+    Warns if the model's sources have changed although the version of the model has not.
     """
     config = setup.config
     model_version = setup.workload.version_of(config)

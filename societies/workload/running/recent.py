@@ -13,13 +13,7 @@ from societies.workload.declare.fields import State
 
 
 class Recent:
-    """Copies of some arrays after each of the last ticks.
-
-    Parameters
-    ----------
-    arrays : arrays (copy, ...) by name
-    ticks : number of ticks; the copies of earlier ones are overwritten
-    """
+    """Copies of some arrays (copy, ...) after each of the last ``ticks`` ticks."""
 
     def __init__(self, device: Device, arrays: Mapping[str, DeviceArray], ticks: int) -> None:
         self._arrays, self._ticks = dict(arrays), ticks

@@ -34,11 +34,7 @@ def setup_of(config: Config, table: Any = None, *, called: str) -> Setup[Any, An
     """Return the setup of a configuration, with the parameters of a table if one is given.
 
     Raises ConfigError if it is neither a configuration nor a name, or if the named file has
-    mistakes.
-
-    Parameters
-    ----------
-    called : name of the called function, for messages
+    mistakes; ``called`` is the function that the message names.
     """
     chosen = None
     if isinstance(config, Setup):

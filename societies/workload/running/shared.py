@@ -23,11 +23,7 @@ class SharedArrays:
     """Memory that several processes map: the logs of two blocks, and areas with a whole state each.
 
     An area is free again once no array in it is in use, so its arrays need not be copied. Areas are
-    added to the file as they are needed.
-
-    Parameters
-    ----------
-    descriptor : open file
+    added to the open file as they are needed.
     """
 
     def __init__(self, descriptor: int, setup: Setup[Any, Any]) -> None:

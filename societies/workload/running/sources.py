@@ -85,19 +85,13 @@ def changed(current: Mapping[str, str], stored: Mapping[str, str]) -> list[str]:
 def compare(
     path: Path, attributes: Mapping[str, Any], current: Mapping[str, str], commit: str, doing: str
 ) -> None:
-    """Warn if the rules have changed since a file was made, or if that cannot be determined.
+    """Warn if a source differs from that of a file, or if its commit does and it has no hashes.
 
     Parameters
     ----------
-    path, attributes : path and attributes of the file
-    here : `sources_of` its configuration, from the present code
+    current : `sources_of` its configuration, from the present code
     commit : commit of the present code
     doing : noun in messages for the result that would mix old and new rules: "this branch"
-
-    Warns
-    -----
-    OriginWarning
-        If a source differs; or if the file has no hashes and was made by another commit.
     """
     made = str(attributes.get("git_commit", "unknown"))
     commits = f"it is of commit {made[:12]}, this is {commit[:12]}"

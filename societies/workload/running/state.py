@@ -66,10 +66,7 @@ def fitted(values: Any, dtype: Any) -> NDArray[Any]:
 def file_values(fields: Mapping[str, Field], name: str, state: State) -> NDArray[Any]:
     """Return an array of the state for the file, with NaN for entries that are not present.
 
-    Parameters
-    ----------
-    fields : contains the field, and the field `Field.present` if it has one
-    state : contains their arrays
+    If the field has another one in `Field.present`, ``fields`` and ``state`` contain that, too.
     """
     values, flags = state[name], fields[name].present
     if not flags:
@@ -90,9 +87,7 @@ def initial_state(
 ) -> State:
     """Return the initial value of every array, before the first phase: (copy, ...).
 
-    Parameters
-    ----------
-    places : (copy,) index of each copy in the whole ensemble; None: they are its first ones
+    ``places`` has the index of each copy in the whole ensemble; None: they are its first ones.
     """
     return {
         name: np.broadcast_to(value, (copies, *fields[name].shape(sizes))).copy()

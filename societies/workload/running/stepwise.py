@@ -40,12 +40,10 @@ class Stepwise:
         return self._engine
 
     def begin(self, config: Any, key: Any = None, *, again: bool = True) -> Engine:
-        """Return the engine for a configuration, before its first tick or as it is.
+        """Return the engine for a configuration, made again if ``key`` has changed.
 
-        Parameters
-        ----------
-        key : what decides about kernels and arrays; the engine is made again if it changes
-        again : whether a run whose engine stays begins again
+        ``key`` decides about kernels and arrays. A run whose engine stays begins again if ``again``
+        is True.
         """
         made = self._engine is None or key != self._key
         if made:

@@ -15,13 +15,10 @@ from societies.workload.declare.phases import Phase
 def twins_of(package: str, phases: Mapping[str, Phase]) -> dict[str, Callable[..., None]]:
     """Return the function of every phase in the reference.
 
-    Raises NotImplementedError if the module has no function with the name of a phase.
+    ``package`` may be a module that has all functions. Else the module of a phase has the name of
+    the kernel file of its last launch, or without launches its own.
 
-    Parameters
-    ----------
-    package : such as "reference_py.physics.laplace"; or a module that has all functions
-    phases : by name; in a package, the function's module has the name of the kernel file of the
-        last launch, or without launches that of the phase
+    Raises NotImplementedError if the module has no function with the name of a phase.
     """
     return {name: _twin(package, name, one) for name, one in phases.items()}
 

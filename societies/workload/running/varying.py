@@ -134,10 +134,8 @@ def coordinates(
 ) -> list[Coordinate]:
     """Return the keys that differ from copy to copy, as coordinates of the file.
 
-    Parameters
-    ----------
-    taken : names of variables; a key with such a name is called ``vary.KEY``, as in a study
-    entries : dimension of keys with a list of numbers; "": each has a dimension of its own
+    A key with the name of a variable (``taken``) is called ``vary.KEY``, as in a study. Those with
+    a list of numbers have the dimension ``entries``, or else each a dimension of its own.
     """
     from societies.output import Coordinate  # imported here: a configuration needs no HDF5
 

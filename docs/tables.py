@@ -1,6 +1,6 @@
 """Write the tables of the documentation that come from the code: keys, state, variables, workloads.
 
-``python docs/tables.py`` renews what stands between the ``begin`` and ``end`` marks of the pages in
+``python docs/tables.py`` rewrites what stands between the ``begin`` and ``end`` marks of the pages in
 this folder; a test fails when a page is behind the code.
 """
 
@@ -239,7 +239,7 @@ TABLES = {
 }
 
 
-def renewed(page: str) -> str:
+def updated(page: str) -> str:
     """Return the page with its tables as the code has them now."""
 
     def fill(match: re.Match[str]) -> str:
@@ -346,4 +346,4 @@ def _yaml(value: Any) -> str:
 
 if __name__ == "__main__":
     for page in DOCS.rglob("*.md"):
-        page.write_text(renewed(page.read_text()))
+        page.write_text(updated(page.read_text()))

@@ -291,7 +291,7 @@ def test_example_configurations_are_valid(tmp_path):
 
 def test_tables_made_from_the_code_are_up_to_date():
     made = runpy.run_path(str(ROOT / "docs/tables.py"))
-    renewed = made["renewed"]
+    updated = made["updated"]
     marked = [page for page in PAGES if "<!-- begin: " in (ROOT / page).read_text()]
     named = [
         name
@@ -301,7 +301,7 @@ def test_tables_made_from_the_code_are_up_to_date():
     assert sorted(named) == sorted(made["TABLES"])
     for page in marked:
         text = (ROOT / page).read_text()
-        assert renewed(text) == text, f"{page} is behind the code: run python docs/tables.py"
+        assert updated(text) == text, f"{page} is behind the code: run python docs/tables.py"
 
 
 def leads_somewhere(page, target):

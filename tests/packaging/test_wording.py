@@ -98,7 +98,7 @@ EXCEPTIONS = {
 
 
 NAMES = re.compile(
-    r"(?:\w*_)?(?:kept|beside|told|lent|renew|gentle|anew|taken_together"
+    r"(?:\w*_)?(?:kept|beside|told|lent|renew(?:ed)?|gentle|anew|taken_together"
     r"|whoever|nobody|somebody|anybody|everybody"
     r"|there(?!_(?:is|are|was|were|may|must|can|will|has|have)(?:_|$)))(?:_\w*)?"
     r"|_?(?:of_cop(?:y|ies)|by_tick)(?:_\w*)?",

@@ -160,7 +160,7 @@ def test_a_batch_is_what_a_slot_gets_and_with_workers_a_quarter_of_it(runs, slot
 
 
 def test_an_executor_knows_how_many_programs_there_are_and_ends_with_the_simulator(monkeypatch):
-    """Many programs are for processes that are renewed: they fill the memory of one."""
+    """Many programs are for processes that are restarted: they fill the memory of one."""
     made, closed = [], []
 
     def executor_of(*options):

@@ -319,7 +319,7 @@ def test_a_full_memory_of_the_host_is_named(tmp_path, monkeypatch):
 
 
 @pytest.mark.thorough
-def test_processes_are_renewed_and_replaced(tmp_path, straight, monkeypatch):
+def test_processes_are_restarted_and_replaced(tmp_path, straight, monkeypatch):
     """Many programs are built in processes that end after some; one that is killed is replaced."""
     monkeypatch.setattr(lanes, "PROGRAMS_PER_PROCESS", 1)
     monkeypatch.setattr(executors, "PROGRAMS_PER_PROCESS", 1)

@@ -136,7 +136,7 @@ function happenings() {
   return [...found].sort(([, a], [, b]) => a.tick - b.tick).map(([line, { of }]) => side(of) + line);
 }
 
-// Shows in the slider the value that the next tick has, if the page has not been told to change it.
+// Shows in the slider the value that the next tick has, if the user has not changed it.
 function showValue() {
   const current = known.seq === seq && known.state === newest.state && newest.key === by("c-key")?.value;
   if (current) setInput("value", newest.panes.at(-1).value);

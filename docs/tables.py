@@ -1,7 +1,7 @@
 """Write the tables of the documentation that come from the code: keys, state, variables, workloads.
 
-``python docs/tables.py`` rewrites what stands between the ``begin`` and ``end`` marks of the pages in
-this folder; a test fails when a page is behind the code.
+``python docs/tables.py`` rewrites what stands between the ``begin`` and ``end`` marks of the pages
+in this folder; a test fails when a page is behind the code.
 """
 
 from __future__ import annotations

@@ -64,7 +64,7 @@ def _launched(p: Parameters, societies: int) -> dict[str, Phase]:
     # for each resource
     menu = p.resources + (p.resources + 5) // 4
     menus = {"menus": Scratch((agents, menu), shared="menus")}
-    met = {"scores": replace(scores, shared="scores"), **menus}
+    meetings = {"scores": replace(scores, shared="scores"), **menus}
     together = memory.extraction_together(p, societies)
     pairs_together = memory.pairs_together(p, societies)
 
@@ -90,12 +90,12 @@ def _launched(p: Parameters, societies: int) -> dict[str, Phase]:
         "matching": opens(
             "matching",
             ("trading",) * p.rounds,
-            Launch("economy/trading.cl", pairs, "resource_market", scratch=met),
+            Launch("economy/trading.cl", pairs, "resource_market", scratch=meetings),
         ),
         "trading": phase(
             "economy/trading.cl",
             -(-pairs // pairs_together),
-            scratch=met,
+            scratch=meetings,
             arguments={"together": pairs_together, "all_pairs": pairs},
         ),
         "end_day": phase("economy/end_day.cl", agents),

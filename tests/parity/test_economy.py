@@ -298,8 +298,13 @@ def test_every_kernel_is_launched_alone_on_a_cpu():
     p = parameters(config_from_dict({"workload": "economy", "days": 3, **settings, **more}))
     table = phases(p, 2)
     assert {"trading", "shocks", "agent_measures", "begin_network"} <= table.keys()
-    launches = [launch for one in table.values() for launch in one.launches]
-    assert source.macros(p)["ALL_ALONE"] and all(launch.alone_on_cpu for launch in launches)
+    on_cpu = [one.on(True, 1) for one in table.values()]
+    launches = [launch for one in on_cpu for launch in one.launches]
+    joined = [one.joined.launch for one in on_cpu if one.joined]
+    assert {one.kernel for one in joined} == {"resource_market", "device_market"}
+    assert (
+        all(launch.alone_on_cpu for launch in launches + joined) and source.macros(p)["ALL_ALONE"]
+    )
 
 
 @pytest.mark.thorough

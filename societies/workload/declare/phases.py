@@ -87,8 +87,9 @@ class Scratch:
 class Joined:
     """How a step and the steps after it are carried out in one launch.
 
-    A launch takes some microseconds. If a workgroup of a step needs no results of other workgroups
-    from the step before, one kernel can carry out both steps.
+    A launch takes some microseconds. One kernel can carry out several steps if a workgroup needs no
+    results of other workgroups from the step before, or if its workgroups see to the order
+    themselves (kernels/economy/crew.cl).
 
     Attributes
     ----------

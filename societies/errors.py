@@ -206,6 +206,11 @@ def interruption(error: BaseException, words: Sequence[str]) -> str:
     return f"interrupted before {begun}; {changed}"
 
 
+def one_line(error: BaseException) -> str:
+    """Return an error in one line."""
+    return " ".join(str(error).split()) or type(error).__name__
+
+
 def printable(text: str) -> str:
     """Return the text in a form that is safe for a terminal: invisible characters are escaped.
 

@@ -1,10 +1,14 @@
-"""How are nouns in the plural, numbers and values of keys written in words?"""
+"""How are nouns, numbers and values of keys written in words, and lines of reports laid out?"""
 
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+import textwrap
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Any
+
+WIDTH = 100
+"""Most characters of a line of a report."""
 
 
 def plural(noun: str) -> str:
@@ -76,3 +80,38 @@ def _entry(one: Mapping[str, Any]) -> str:
         if pair[1] not in ([], {}, None)
     ]
     return ", ".join(f"{name} {value}" for name, value in pairs)
+
+
+def wrapped_lines(line: str, indent: str = "") -> list[str]:
+    """Return the line in pieces of at most `WIDTH` characters."""
+    inner = line.lstrip(" ")
+    indent += " " * (len(line) - len(inner))
+    return textwrap.wrap(
+        inner,
+        WIDTH,
+        initial_indent=indent,
+        subsequent_indent=indent + "  ",
+        break_long_words=False,
+        break_on_hyphens=False,
+    )
+
+
+def titled(title: str, lines: Iterable[str]) -> Iterator[str]:
+    """Yield the lines of a part of a report: an empty line, its title and its indented lines."""
+    yield ""
+    yield title
+    for line in lines:
+        yield from wrapped_lines(line, "  ")
+
+
+def aligned(
+    rows: Sequence[Sequence[str]], right: Callable[[int], bool] = lambda column: False
+) -> Iterator[str]:
+    """Yield rows as lines with aligned columns; ``right`` says which ones are right-justified."""
+    widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
+    for row in rows:
+        cells = [
+            cell.rjust(width) if right(column) else cell.ljust(width)
+            for column, (cell, width) in enumerate(zip(row, widths, strict=True))
+        ]
+        yield "  ".join(cells).rstrip()

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import partial
 from pathlib import Path
 
 from societies.kerneltext.source import AmalgamatedText
 from societies.localmem.places import SourceLocation
 from societies.localmem.planned import CallSite, FunctionPlan, KernelPlan, PlannedText
+from societies.words import aligned
 
 PORTABLE_LIMIT = 32 * 1024
 """Bytes of local memory that every device we care about has (`societies.opencl`)."""
@@ -38,15 +40,7 @@ def table(plan: PlannedText) -> str:
 
 
 def _aligned(rows: Sequence[Sequence[str]]) -> str:
-    widths = [max(len(row[i]) for row in rows) for i in range(len(rows[0]))]
-    lines = []
-    for row in rows:
-        cells = [
-            cell.rjust(width) if _is_number(rows, i) else cell.ljust(width)
-            for i, (cell, width) in enumerate(zip(row, widths, strict=True))
-        ]
-        lines.append("  ".join(cells).rstrip())
-    return "\n".join(lines)
+    return "\n".join(aligned(rows, right=partial(_is_number, rows)))
 
 
 def _is_number(rows: Sequence[Sequence[str]], column: int) -> bool:

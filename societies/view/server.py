@@ -25,7 +25,7 @@ from starlette.websockets import WebSocket, WebSocketDisconnect
 
 from societies import signals
 from societies.config import saved
-from societies.errors import shortened
+from societies.errors import one_line, shortened
 from societies.view import messages
 from societies.view.listening import Listening, is_loopback
 from societies.view.session import Session, Viewer
@@ -231,11 +231,6 @@ def _parts(address: str) -> tuple[str, str]:
         return parts.netloc, parts.hostname or ""
     except ValueError:  # invalid brackets or port, as in "[::1"
         return "", ""
-
-
-def one_line(error: BaseException) -> str:
-    """Return an error in one line."""
-    return " ".join(str(error).split()) or type(error).__name__
 
 
 class _OneLine(logging.Handler):

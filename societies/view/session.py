@@ -12,6 +12,7 @@ import threading
 from collections.abc import Callable
 from typing import Any, Generic, TypeVar
 
+from societies.errors import one_line
 from societies.signals import COMPUTING
 from societies.view import messages
 from societies.view.renderer import Mailbox, Numbered, Renderer
@@ -205,7 +206,7 @@ class Session(Generic[S]):
 
     def _failed(self, error: Exception) -> None:
         """Report an error of the view, and show it to all viewers."""
-        text = " ".join(f"{error}".split()) or type(error).__name__
+        text = one_line(error)
         self._report(text)
         for viewer in tuple(self._viewers):
             viewer.inform(text)

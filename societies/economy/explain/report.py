@@ -20,15 +20,8 @@ from societies.economy.explain.events import (
     worded_of_resources,
 )
 from societies.economy.explain.report_trades import device_trading, trading
-from societies.economy.explain.words import (
-    listed,
-    number,
-    resources,
-    titled,
-    type_name,
-    wrapped_lines,
-)
-from societies.words import counted
+from societies.economy.explain.words import listed, number, resources, type_name
+from societies.words import counted, titled, wrapped_lines
 
 
 def text(trace: Trace, *, full: bool = False) -> str:

@@ -8,16 +8,8 @@ from itertools import pairwise
 
 from reference_py.economy.devices import DEVICE_TYPES
 from societies.economy.explain.agent_life import PARTS, Day, Dealt, Life
-from societies.economy.explain.words import (
-    aligned,
-    listed,
-    number,
-    short,
-    titled,
-    type_name,
-    wrapped_lines,
-)
-from societies.words import counted
+from societies.economy.explain.words import listed, number, short, type_name
+from societies.words import aligned, counted, titled, wrapped_lines
 
 STRETCHES = 10
 """Rows of the table unless ``full``: the days are divided into this number of parts."""

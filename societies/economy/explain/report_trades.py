@@ -8,7 +8,8 @@ from typing import Any, NamedTuple
 
 from societies.economy.explain.agent_day import DayPart, Trace
 from societies.economy.explain.events import Bargain, DeviceTry, Meeting, Pairing, reason_text
-from societies.economy.explain.words import aligned, number, resources, rounds, short, type_name
+from societies.economy.explain.words import number, resources, rounds, short, type_name
+from societies.words import aligned
 
 
 def trading(trace: Trace, section: DayPart, full: bool) -> Iterator[str]:

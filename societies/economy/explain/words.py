@@ -2,36 +2,12 @@
 
 from __future__ import annotations
 
-import textwrap
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 
 from reference_py.economy.devices import DEVICE_TYPES
 
-WIDTH = 100
 A_FEW = 8
 """Most entries of a list that a report without ``full`` writes."""
-
-
-def wrapped_lines(line: str, indent: str = "") -> list[str]:
-    """Return the line in pieces of at most `WIDTH` characters."""
-    inner = line.lstrip(" ")
-    indent += " " * (len(line) - len(inner))
-    return textwrap.wrap(
-        inner,
-        WIDTH,
-        initial_indent=indent,
-        subsequent_indent=indent + "  ",
-        break_long_words=False,
-        break_on_hyphens=False,
-    )
-
-
-def titled(title: str, lines: Iterable[str]) -> Iterator[str]:
-    """Yield the lines of a part of a report: an empty line, its title and its indented lines."""
-    yield ""
-    yield title
-    for line in lines:
-        yield from wrapped_lines(line, "  ")
 
 
 def number(x: float) -> str:
@@ -72,11 +48,3 @@ def rounds(numbers: Iterable[int]) -> str:
     words = [f"{a}" if a == b else f"{a}-{b}" for a, b in runs]
     single = len(runs) == 1 and runs[0][0] == runs[0][1]
     return f"{'round' if single else 'rounds'} {', '.join(words)}"
-
-
-def aligned(rows: list[list[str]]) -> Iterator[str]:
-    """Yield the rows as lines with aligned columns."""
-    widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
-    for row in rows:
-        cells = [cell.ljust(width) for cell, width in zip(row, widths, strict=True)]
-        yield "  ".join(cells).rstrip()

@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-import textwrap
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 
 from societies.models.bam.config import GRAINS
 from societies.models.bam.explain import Explained, Quarter
-from societies.words import counted
+from societies.words import aligned, counted, titled
 
-WIDTH = 100
 COLUMNS = (
     "quarter", "price", "average", "did", "wants", "has", "made", "sold", "sales", "wages",
     "loans", "interest", "profit", "net worth",
@@ -29,18 +27,11 @@ def _lines(found: Explained) -> Iterator[str]:
     yield ""
     yield from _table(found.quarters)
     if last.failed:
-        yield from _part("Why", _why(found.quarters))
-    yield from _part("Lenders", _lenders(found.quarters))
-    yield from _part("Workers", _workers(found.quarters))
+        yield from titled("Why", _why(found.quarters))
+    yield from titled("Lenders", _lenders(found.quarters))
+    yield from titled("Workers", _workers(found.quarters))
     yield ""
     yield f"Reached: {found.reached}; plain Python ends the quarters in the same state."
-
-
-def _part(title: str, lines: Iterable[str]) -> Iterator[str]:
-    yield ""
-    yield title
-    for line in lines:
-        yield from textwrap.wrap(line, WIDTH, initial_indent="  ", subsequent_indent="    ")
 
 
 def _money(grains: int) -> str:
@@ -49,9 +40,7 @@ def _money(grains: int) -> str:
 
 def _table(quarters: list[Quarter]) -> Iterator[str]:
     rows = [COLUMNS, *map(_row, quarters)]
-    widths = [max(len(row[k]) for row in rows) for k in range(len(COLUMNS))]
-    for row in rows:
-        yield "  ".join(cell.rjust(width) for cell, width in zip(row, widths, strict=True))
+    yield from aligned(rows, right=lambda column: True)
 
 
 def _row(one: Quarter) -> tuple[str, ...]:

@@ -8,7 +8,7 @@ import warnings
 from functools import cache
 from typing import Any
 
-from societies.errors import DeviceError
+from societies.errors import DeviceError, one_line
 
 NAME = "cuda"
 """What names of devices that are used through CUDA begin with."""
@@ -30,7 +30,7 @@ def _module(name: str) -> Any:
     except ImportError as error:
         if isinstance(error, ModuleNotFoundError) and (error.name or "").startswith("cupy"):
             raise DeviceError(NOT_INSTALLED) from None
-        raise DeviceError(f"device cuda: CuPy cannot be loaded: {_line(error)}") from error
+        raise DeviceError(f"device cuda: CuPy cannot be loaded: {one_line(error)}") from error
 
 
 def cupy() -> Any:
@@ -59,7 +59,7 @@ def nvrtc() -> Any:
         library.getVersion()
     except Exception as error:  # CuPy loads the library at the first call
         raise DeviceError(
-            f"device cuda needs NVRTC (pip install nvidia-cuda-nvrtc): {_line(error)}"
+            f"device cuda needs NVRTC (pip install nvidia-cuda-nvrtc): {one_line(error)}"
         ) from error
     return library
 
@@ -77,11 +77,7 @@ def gpus() -> int:
         count = int(runtime.getDeviceCount())
         reason = "CUDA lists no device"
     except Exception as error:
-        count, reason = 0, _line(error)
+        count, reason = 0, one_line(error)
     if count < 1:
         raise DeviceError(f"device cuda: CuPy finds no NVIDIA GPU here: {reason}")
     return count
-
-
-def _line(error: BaseException) -> str:
-    return " ".join(str(error).split()) or type(error).__name__

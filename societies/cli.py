@@ -335,10 +335,7 @@ def sweep(
             for text in planned.warnings:
                 warn(text)
             return
-        with (
-            _continued(context),
-            nullcontext() if quiet else sweep_progress() as progress,
-        ):
+        with _continued(context), nullcontext() if quiet else sweep_progress() as progress:
             report = studies.run(
                 found,
                 out=target,
@@ -397,7 +394,7 @@ def verify(
     """Run CONFIG on the device and in plain Python, and compare every bit after every phase."""
     import societies
 
-    setup = _load(_find_config(config), override, seed=seed, replicates=replicates, table=table)
+    setup = _load(config, override, seed=seed, replicates=replicates, table=table)
     clock = setup.workload.clock
     first = f"the first {clock}" if device == "reference" else "building kernels"
     with doing(first, clock) as progress:
@@ -430,9 +427,7 @@ def capture(
     """Write a folder that reproduces one phase of CONFIG without Societies, for bug reports."""
     from societies.workload.checking.capture import capture
 
-    setup = _load(
-        _find_config(config), override, seed=seed, ticks=ticks, replicates=replicates, table=table
-    )
+    setup = _load(config, override, seed=seed, ticks=ticks, replicates=replicates, table=table)
     folder = capture(
         setup.config,
         phase=phase,
@@ -462,7 +457,7 @@ def trace(
     from societies.members import call, member_of
     from societies.workload.running.progress import progress_bar
 
-    setup = _load(_find_config(config), override, seed=seed, table=table)
+    setup = _load(config, override, seed=seed, table=table)
     member = member_of(setup.workload, "trace")
     with progress_bar(setup.config, device) as progress:
         given = {"config": setup.config, "device": device, "progress": progress}
@@ -483,7 +478,7 @@ def play(
     """
     from societies.members import call, member_of
 
-    setup = _load(_find_config(config), override)
+    setup = _load(config, override)
     member = member_of(setup.workload, "play")
     given = {"config": setup.config, "device": device, "console": open_console()}
     end = str(call(member, given, context.meta.get("options", {})))
@@ -536,7 +531,7 @@ def view(
             f"{config}: is a result, whose page computes nothing: leave out "
             f"{'--set' if override else '--device'}, or name the configuration"
         )
-    setup = None if recorded else _load(_find_config(config), override)
+    setup = None if recorded else _load(config, override)
     forms = {"auto": None, "raw": True, "webp": False}
     if frames not in forms:
         raise ConfigError(f"--frames {frames}: one of {', '.join(forms)}")
@@ -596,7 +591,7 @@ def bench(
     from societies.timings import measure_all
     from societies.timings import timings_table as printed
 
-    setup = _load(_find_config(config), override, seed=seed, table=table)
+    setup = _load(config, override, seed=seed, table=table)
     if phases:
         _bench_phases(setup, device, copies or (), ticks, out)
         return
@@ -672,7 +667,7 @@ def cite(
 
     if name not in workload_names():
         recorded = is_result(Path(name))
-        name = _workload_of(name) if recorded else load_config(_find_config(Path(name))).workload
+        name = _workload_of(name) if recorded else load_config(name).workload
     known = citation.references()
     print(known[citation.SOFTWARE].bibtex)
     if publication := known.get(name):
@@ -727,15 +722,12 @@ def kernel(
     """Print the OpenCL C that carries out CONFIG's phases, or one of them."""
     from societies.workload.checking.kernels import kernel_text
 
-    print(kernel_text(_load(_find_config(config), override), phase), end="")
+    print(kernel_text(_load(config, override), phase), end="")
 
 
 @command()
 def rules(
-    name: Annotated[
-        str,
-        WorkloadName,
-    ],
+    name: Annotated[str, WorkloadName],
 ) -> None:
     """List the rules of a workload that functions of your own may replace (--rule)."""
     from societies.workload.running.registry import workload
@@ -748,10 +740,7 @@ def rules(
 
 @command()
 def schema(
-    workload: Annotated[
-        str | None,
-        WorkloadName,
-    ] = None,
+    workload: Annotated[str | None, WorkloadName] = None,
 ) -> None:
     """Print the JSON schema of a workload's configuration: keys, units, ranges, meanings."""
     from societies.workload.running.registry import json_schema, workload_names
@@ -1654,7 +1643,7 @@ def _kernels_of(config: Path) -> Callable[[Mapping[str, Any]], AmalgamatedText]:
     """Return what makes the text of all kernels of a configuration from further macros."""
     from societies.workload.running.engines import full_kernel_text
 
-    setup = _load(_find_config(config), None)
+    setup = _load(config, None)
     return lambda macros: full_kernel_text(setup, macros)
 
 
@@ -1682,11 +1671,12 @@ def _load(
     table: Path | None = None,
     **keys: int | None,
 ) -> Setup[Any, Any]:
-    """Return a configuration with the overrides; `keys` are those that have a flag of their own."""
+    """Return CONFIG with the overrides; `keys` are those that have a flag of their own."""
     from societies.config.problems import dotted
     from societies.workload import Setup
     from societies.workload.running.registry import load_config, named_workload, workload
 
+    path = _find_config(path)
     short = {key: value for key, value in keys.items() if value is not None}
     if short or ticks is not None:
         # a file in YAML's flow style, {workload: NAME}, has to be read for that

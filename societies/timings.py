@@ -22,8 +22,11 @@ if TYPE_CHECKING:
     from rich.table import Table
 
 PLAIN: dict[str, Any] = {
-    "box": None, "pad_edge": False, "header_style": "bold", "show_edge": False
-}  # fmt: skip
+    "box": None,
+    "pad_edge": False,
+    "header_style": "bold",
+    "show_edge": False,
+}
 """Style of a table without lines."""
 
 

@@ -325,7 +325,10 @@ def declare(
         dict(attributes),
         {name: (tuple(shape), np.dtype(dtype)) for name, (shape, dtype) in state.items()},
         {table.name: table for table in tables},
-        *(clock, copies, ticks, slots),
+        clock,
+        copies,
+        ticks,
+        slots,
     )
     for table in layout.tables.values():
         if clock not in (column.name for column in table.columns):

@@ -151,11 +151,13 @@ def test_an_executor_is_asked_whether_it_lives_when_nothing_comes(expected, empt
         *((16, 2, 2, 2), (17, 2, 2, 3), (3, 2, 2, 1), (40000, 2, 2, 4096)),
     ],
 )
-def test_a_batch_is_what_a_slot_gets_and_with_workers_a_quarter_of_it(runs, slots, workers, size):
+def test_a_batch_is_what_a_slot_gets_and_with_workers_a_quarter_of_it(
+    runs, slots, workers, size, monkeypatch
+):
     """At most 4096, whose series are in memory."""
+    monkeypatch.setattr(Here, "slots", slots)
     with of_economy(workers=workers) as own:
         own._executor = Here("reference")
-        own._executor.slots = slots
         assert own._size(runs) == size
 
 

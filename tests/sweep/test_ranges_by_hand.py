@@ -7,14 +7,13 @@ import json
 import math
 import re
 from dataclasses import dataclass
-from functools import partial
 from statistics import NormalDist
 from types import SimpleNamespace
 
 import numpy as np
 import pytest
 
-from societies.config.problems import Origin, Problem
+from societies.config.document import Document
 from societies.errors import ConfigError
 from societies.numbers import LARGEST as LARGEST_SEED
 from societies.output import Coordinate, Variable
@@ -458,7 +457,7 @@ def selected(monkeypatch, copies, base=Without, ticks=None, days=()):
         config=SimpleNamespace(record=record),
         workload=SimpleNamespace(clock="day"),
         base=base(),
-        document=SimpleNamespace(problem=partial(Problem, Origin((0,), ""))),
+        document=Document(),
     )
     return keep_of(sweep, [SimpleNamespace(copies=count, fields={}) for count in copies])
 

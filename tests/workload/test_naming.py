@@ -1,6 +1,8 @@
 """Does what follows from names follow: twins, parameters, macros? What if a name is wrong?"""
 
+import operator
 import re
+import textwrap
 from dataclasses import dataclass
 from types import SimpleNamespace
 
@@ -10,6 +12,7 @@ from small import keys_of
 from societies.config.model import SHAPE, Section, key
 from societies.paths import data_directory
 from societies.workload import Phase, Workload, parameters_of, phase
+from societies.workload.declare.naming import Imported
 from societies.workload.running.registry import workload, workloads
 from societies.workload.running.twins import twins_of
 from societies.workload.running.varying import field_of
@@ -124,3 +127,20 @@ def test_parameters_are_made_by_the_configuration_if_it_says_how():
     assert one.parameters(Made()) == Plate(3, 3, 6, 1.25)
     for config in (PlateConfig(), Named()):
         assert one.parameters(config) is config
+
+
+class Placed:
+    """A class with members of other modules."""
+
+    shortened = Imported("textwrap:shorten")
+    reader = Imported("operator:attrgetter", bound=True)
+    lost = Imported("nowhere.at_all:member")
+
+
+def test_a_member_of_another_module_is_imported_when_it_is_used():
+    one = Placed()
+    assert one.shortened is textwrap.shorten  # with its own signature and text
+    assert (one.reader.__self__, one.reader.__func__) == (one, operator.attrgetter)
+    assert isinstance(Placed.lost, Imported)  # the class alone imports nothing
+    with pytest.raises(ModuleNotFoundError, match="nowhere"):
+        _ = one.lost

@@ -1,6 +1,5 @@
 """Does what follows from names follow: twins, parameters, macros? What if a name is wrong?"""
 
-import operator
 import re
 import textwrap
 from dataclasses import dataclass
@@ -133,14 +132,12 @@ class Placed:
     """A class with members of other modules."""
 
     shortened = Imported("textwrap:shorten")
-    reader = Imported("operator:attrgetter", bound=True)
     lost = Imported("nowhere.at_all:member")
 
 
 def test_a_member_of_another_module_is_imported_when_it_is_used():
     one = Placed()
     assert one.shortened is textwrap.shorten  # with its own signature and text
-    assert (one.reader.__self__, one.reader.__func__) == (one, operator.attrgetter)
     assert isinstance(Placed.lost, Imported)  # the class alone imports nothing
     with pytest.raises(ModuleNotFoundError, match="nowhere"):
         _ = one.lost

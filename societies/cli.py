@@ -918,7 +918,6 @@ def validate(
     case: Annotated[str | None, option("NAME", "Only this case of TARGETS.")] = None,
     base: Annotated[str | None, option("CONFIG", "Judge this configuration instead.")] = None,
     override: Override = None,
-    rule: RuleTexts = None,
     replicates: Annotated[int | None, number("Seeds, in one launch.")] = None,
     device: Device = "auto",
     level: Level = 0.95,
@@ -942,7 +941,7 @@ def validate(
             results,
             case=case,
             base=base,
-            set=_settings([*(override or ()), *of_rules(rule)]),
+            set=_settings(override),
             replicates=replicates,
             device=device,
             level=level,
@@ -1026,7 +1025,6 @@ def keys(
         bool, switch("Change each key a little in twins: what differs?", "--matter")
     ] = False,
     override: Override = None,
-    rule: RuleTexts = None,
     only: Annotated[list[str] | None, option("KEY[=VALUE]", "Only this key; repeatable.")] = None,
     variables: Headlines = None,
     change: Annotated[float, number("Relative change of a number.", real, "X")] = 0.05,
@@ -1041,7 +1039,7 @@ def keys(
     from societies.analysis.selecting import names
     from societies.study import matter as of
 
-    settings = _settings([*(override or ()), *of_rules(rule)])
+    settings = _settings(override)
     if not matter:
         listed = of.keys_to_change(config, settings)
         print(json.dumps(dict(listed))) if as_json else print_rows(
@@ -1104,7 +1102,6 @@ def irf(
     out: Annotated[Path | None, option("FILE", "The study; default: CONFIG's name-irf.h5.")] = None,
     device: Device = "auto",
     override: Override = None,
-    rule: RuleTexts = None,
     replicates: Annotated[int | None, number("Twins of each shock.")] = None,
     resume: Resume = False,
     overwrite: Overwrite = False,
@@ -1134,9 +1131,7 @@ def irf(
         _require_one(resume=resume, overwrite=overwrite)
         places: dict[str, Any] = {"device": device, "resume": resume, "overwrite": overwrite}
         with _continued(context):
-            study = _study_of_shocks(
-                files, shock or [], override, of_rules(rule), replicates, out, **places
-            )
+            study = _study_of_shocks(files, shock or [], override or [], replicates, out, **places)
         print(study, file=sys.stderr)
         files = [study]
     options: dict[str, Any] = {"horizon": horizon, "by": by, "states": states}
@@ -1161,7 +1156,6 @@ def fan(
     ] = None,
     device: Device = "auto",
     override: Override = None,
-    rule: RuleTexts = None,
     resume: Resume = False,
     overwrite: Overwrite = False,
     variables: Headlines = None,
@@ -1179,11 +1173,12 @@ def fan(
     from societies.analysis import effects, fans
 
     if not _is_recorded(source):
-        texts = [*(override or []), *of_rules(rule)]
         _require_one(resume=resume, overwrite=overwrite)
         places: dict[str, Any] = {"device": device, "resume": resume, "overwrite": overwrite}
         with _continued(context):
-            source = _run_of_fan(source, texts, tick, pasts or 10, futures or 10, out, **places)
+            source = _run_of_fan(
+                source, override or [], tick, pasts or 10, futures or 10, out, **places
+            )
         print(source, file=sys.stderr)
     elif override or tick or pasts or futures:
         raise ConfigError("--set, --tick, --pasts and --futures are for a CONFIG that is run")
@@ -1252,8 +1247,7 @@ def _run_of_fan(
 def _study_of_shocks(
     files: Sequence[Path],
     shocks: Sequence[str],
-    override: Sequence[str] | None,
-    rules: Sequence[str],
+    override: Sequence[str],
     replicates: int | None,
     out: Path | None,
     **places: Any,
@@ -1266,13 +1260,13 @@ def _study_of_shocks(
     if len(files) > 1:
         raise ConfigError(f"irf: one configuration at a time, not {len(files)}")
     if not shocks:
-        if override:
+        if any(not text.startswith("rules.") for text in override):
             raise ConfigError("--set: is for a CONFIG with --shock; a SWEEP has its own 'set'")
-        source: Any = studies.load_sweep(files[0], rules)
+        source: Any = studies.load_sweep(files[0], override)
         target = out or Path(f"{Path(source.name).stem}.h5")
     else:
         path = _find_config(files[0])
-        config = _load(path, [*(override or []), *rules]).config
+        config = _load(path, override).config
         each = [read_text(text, "--shock").data for text in shocks]
         source = sweep_of_shocks(config, each, replicates)
         target = out or Path(f"{path.stem}-irf.h5")

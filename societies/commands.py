@@ -19,7 +19,7 @@ from typing import Any, TypeVar
 import typer
 import typer.core
 
-from societies.options import COMMON, OVERRIDE, RULE, rule_option
+from societies.options import COMMON, OVERRIDE, OverrideCommand, rule_option
 
 F = TypeVar("F", bound=Callable[..., Any])
 
@@ -28,7 +28,7 @@ _FUNCTIONS: dict[str, tuple[Callable[..., Any], type[typer.core.TyperCommand]]] 
 
 
 def command(
-    name: str = "", *, cls: type[typer.core.TyperCommand] = typer.core.TyperCommand
+    name: str = "", *, cls: type[typer.core.TyperCommand] = OverrideCommand
 ) -> Callable[[F], F]:
     """Make a function a command; its signature is read when the command is looked up."""
 
@@ -67,7 +67,7 @@ class Commands(typer.core.TyperGroup):
         command = self.commands[cmd_name]
         own = [one for one in command.params if one.name not in COMMON]
         names = [one.name for one in own]
-        if OVERRIDE in names and RULE not in names:
+        if OVERRIDE in names:
             own.insert(names.index(OVERRIDE) + 1, rule_option())
         command.params = [*own, *(one for one in self.params if one.name in COMMON)]
         adapted(command.get_params(ctx))

@@ -102,7 +102,19 @@ def of_rules(rules: Sequence[str] | None) -> list[str]:
     return [f"rules.{text}" for text in rules or ()]
 
 
-class ConfigCommand(typer.core.TyperCommand):
+class OverrideCommand(typer.core.TyperCommand):
+    """A command whose ``--rule``, which follows ``--set``, is short for it."""
+
+    def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
+        """Read the words after the command."""
+        rest: list[str] = super().parse_args(ctx, args)
+        if OVERRIDE in ctx.params:
+            rules = of_rules(ctx.params.pop(RULE, None))
+            ctx.params[OVERRIDE] = [*(ctx.params[OVERRIDE] or []), *rules] or None
+        return rest
+
+
+class ConfigCommand(OverrideCommand):
     """A command with a CONFIG, which accepts the name of its clock for ticks."""
 
     def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
@@ -127,11 +139,7 @@ class ConfigCommand(typer.core.TyperCommand):
         if not ctx.resilient_parsing and not help_wanted:
             self.require_known(found, line)
         try:
-            rest = super().parse_args(ctx, args)
-            if OVERRIDE in ctx.params:
-                rules = of_rules(ctx.params.pop(RULE, None))
-                ctx.params[OVERRIDE] = [*(ctx.params[OVERRIDE] or []), *rules] or None
-            return rest
+            return super().parse_args(ctx, args)
         except typer.BadParameter as error:
             if {ONE, MANY} & set(getattr(error.param, "opts", [])):
                 error.param_hint = f"'{as_typed(error.param.name)}'"  # type: ignore[union-attr]

@@ -23,20 +23,25 @@ static void remember_price(STATE_PARAMETERS, const size_t society, const uint ag
     prices(agent, device_type, resource, 0) = price;
 }
 
-// Work out the benefit of each device that the agent wants, 0 for all others; `wanted` marks those
-// above 0. Returns to every work-item whether there are any.
+// Work out the benefit of each device that the agent knows and has too few of, 0 for all others;
+// `wanted` marks those above 0. Returns to every work-item whether there are any.
 COLLECTIVE bool benefits(APPRAISAL_PARAMETERS, __local real *gain, __local uchar *wanted)
 {
     __local uint *any = local_malloc(sizeof(uint));
+#ifdef RULE_DEVICE_WORTH
     __local count_t *rows = local_malloc(NEED_ROWS * NEED_ROW * sizeof(count_t));
+#endif
     if (LANE == 0) *any = 0;
     group_barrier(CLK_LOCAL_MEM_FENCE);  // none is wanted, before some are
     uint some = 0;
     if (LANE < NEED_ROWS)
         for (uint r = LANE; r < resources; r += NEED_LANES) {
-            const bool makes = !known_enough(APPRAISAL(agent), r) &&
-                               known_to_make(APPRAISAL(agent), r, rows + LANE * NEED_ROW);
-            gain[r] = makes ? known_benefit(APPRAISAL(agent), r) : 0.0;
+            bool counts = device_experience(agent, device_type, r) >= 1.0 &&
+                          !known_enough(APPRAISAL(agent), r);
+#ifdef RULE_DEVICE_WORTH  // which the definition asks of a device only if it can be made
+            counts = counts && known_to_make(APPRAISAL(agent), r, rows + LANE * NEED_ROW);
+#endif
+            gain[r] = counts ? known_benefit(APPRAISAL(agent), r) : 0.0;
             wanted[r] = gain[r] > 0.0;
             some |= wanted[r];
         }
@@ -46,6 +51,24 @@ COLLECTIVE bool benefits(APPRAISAL_PARAMETERS, __local real *gain, __local uchar
     const bool found = *any;
     group_barrier(CLK_LOCAL_MEM_FENCE);  // all have read it, before its memory is used again
     return found;
+}
+
+// What each wanted device brings more than it costs, 0 for one that is not worth it or that the
+// agent cannot make: few are worth it, so only these are asked whether they can be made.
+COLLECTIVE void net_benefits(APPRAISAL_PARAMETERS, const __local real *gain,
+                             const __local uchar *wanted, __local real *net)
+{
+    __local count_t *rows = local_malloc(NEED_ROWS * NEED_ROW * sizeof(count_t));
+    const __global real *cost = appraisal_of(agent)->cost;
+    if (LANE < NEED_ROWS)
+        for (uint r = LANE; r < resources; r += NEED_LANES) {
+            const real more = wanted[r] ? gain[r] - cost[r] : 0.0;
+            const bool makes =
+                more > 0.0 && known_to_make(APPRAISAL(agent), r, rows + LANE * NEED_ROW);
+            net[r] = makes ? more : 0.0;
+        }
+    // All net benefits, before the largest is looked for; what is known, before it is added to.
+    group_barrier(CLK_LOCAL_MEM_FENCE | CLK_GLOBAL_MEM_FENCE);
 }
 
 // Forget what a promise has changed. A tool takes no other devices: only the tool itself and its
@@ -87,12 +110,10 @@ COLLECTIVE void decide_each(APPRAISAL_PARAMETERS, __local real *gain, __local re
     do {
         if (!benefits(APPRAISAL(agent), gain, wanted)) return;
         know_costs(APPRAISAL(agent), wanted);
-        const __global real *cost = appraisal_of(agent)->cost;
-        for (uint r = LANE; r < resources; r += LANES) net[r] = wanted[r] ? gain[r] - cost[r] : 0.0;
-        group_barrier(CLK_LOCAL_MEM_FENCE);  // all net benefits, before the largest is looked for
+        net_benefits(APPRAISAL(agent), gain, wanted, net);
         const uint pick = extreme_max_unmasked(net, resources, scratch);
         if (!(net[pick] > 0.0)) return;
-        const real price = cost[pick];
+        const real price = appraisal_of(agent)->cost[pick];
         if (LANE == 0) remember_price(STATE, society, agent, device_type, pick, -price);
         for (uint r = LANE; r < resources; r += LANES) wanted[r] = r == pick;
         // What to look at and the price event, before its minutes.

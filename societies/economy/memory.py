@@ -111,7 +111,7 @@ def extraction_slots(p: Parameters) -> int:
     if p.resources > limit:
         return 1
     a_resource, sources = (20, 0) if p.devices is None else (32, len(SOURCES))
-    each = 12 * (2 * leaves(p) + 1) + a_resource * p.resources + 12 * sources
+    each = 12 * (2 * leaves(p) + 1) + a_resource * p.resources + 20 * sources
     slots: int = min(MOST_TOGETHER, EXTRACTION_SPACE // each)
     return max(1, slots)
 

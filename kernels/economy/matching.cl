@@ -11,6 +11,7 @@
 // A rule of a user, which gives every agent a number, puts the agents of a round in the order of
 // their numbers.
 #include "economy/streams.cl"
+#include "primitives/group.cl"
 #include "primitives/permute.cl"
 
 #define ORDER_LIMIT 4096

@@ -14,7 +14,9 @@
 // corrected after a swap, which changes two holdings: that is quicker than to choose again. On a
 // CPU the first LISTED resources are listed in order; zeros, with which the memory begins, are no
 // list: `length` is 0. On a GPU, up to as many resources as are ranked by counting, the ranks of
-// all resources are cached, once they are `known`.
+// all resources are cached, once they are KNOWN, and the menu, NOTHING where it is shorter. From
+// the first round of a market to the last only swaps change what menus depend on, so those that a
+// meeting leaves there are IN_FORCE: the next one need not look at the state.
 #define RANKED (!DEVICE_IS_CPU && RESOURCES <= SELECT_BY_RANK)
 #define LISTED (RESOURCES < 4 * MENU_SIZE ? RESOURCES : 4 * MENU_SIZE)
 typedef struct {
@@ -25,12 +27,15 @@ typedef struct {
 #else
     uint known;
 #if RANKED
-    ushort rank[RESOURCES];
+    ushort rank[RESOURCES], menu[MENU_SIZE];
 #endif
 #endif
 } menu_t;
 
 #define UNHELD ((real)INFINITY)
+#define KNOWN 1u
+#define IN_FORCE 2u
+#define NOTHING 0xffffu
 
 #if DEVICE_IS_CPU || RANKED
 static real key_of(STATE_PARAMETERS, const size_t society, const uint agent, const uint resource)
@@ -166,15 +171,24 @@ COLLECTIVE void load_ranks(STATE_PARAMETERS, __global const menu_t *menus, const
     barrier(CLK_LOCAL_MEM_FENCE);  // all ranks; `changed` is read
 }
 
-INLINED void keep_ranks(STATE_PARAMETERS, __global menu_t *menus, const size_t society,
-                        const uint agent, RANKS_PARAMETERS)
+// Take over the cached ranks, which are in force.
+INLINED void copy_ranks(STATE_PARAMETERS, __global const menu_t *cached, RANKS_PARAMETERS)
 {
-    __global menu_t *cached = menus + (society * AGENTS + agent);
+    for (uint r = team.lane; r < resources; r += team.lanes) {
+        key[r] = cached->key[r];
+        rank[r] = cached->rank[r];
+    }
+}
+
+INLINED void keep_ranks(STATE_PARAMETERS, __global menu_t *cached, const uint known,
+                        RANKS_PARAMETERS)
+{
     for (uint r = team.lane; r < resources; r += team.lanes) {
         cached->key[r] = key[r];
         cached->rank[r] = rank[r];
+        if (rank[r] < menu_size) cached->menu[rank[r]] = key[r] < UNHELD ? r : NOTHING;
     }
-    if (team.lane == 0) cached->known = 1;
+    if (team.lane == 0) cached->known = known;
 }
 
 // Two resources of an agent, of which the second may be the first, or both NONE: their old and new
@@ -270,7 +284,7 @@ COLLECTIVE void choose_menu(STATE_PARAMETERS, __global menu_t *menus, const size
     for (uint r = all.lane; r < resources; r += all.lanes) {
         if (is_on_menu(key, rank, r)) menu[rank[r]] = r;
     }
-    keep_ranks(STATE, menus, society, agent, all, key, rank);
+    keep_ranks(STATE, menus + (society * AGENTS + agent), KNOWN, all, key, rank);
     barrier(CLK_LOCAL_MEM_FENCE | CLK_GLOBAL_MEM_FENCE);  // the menu, before it is read
 }
 #else

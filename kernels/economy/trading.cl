@@ -254,8 +254,26 @@ INLINED uint list_sold(STATE_PARAMETERS, const team_t team, const __local uint *
         if (is_sold(sold, r)) listed[sold_before(sold, r)] = r;
     return sold_before(sold, RESOURCES - 1) + is_sold(sold, RESOURCES - 1);
 }
-#if !RANKED
 
+#if RANKED
+// Put up for sale what is on one of two cached menus and not on the other, if both are in force.
+// All is read before that is known, so that a GPU waits once. Returns whether they are.
+INLINED bool sell_cached(const team_t team, const uint market_round, const __global menu_t *menu_a,
+                         const __global menu_t *menu_b, __local uint *sold_a, __local uint *sold_b)
+{
+    const bool known = menu_a->known == IN_FORCE && menu_b->known == IN_FORCE;
+    const bool in_force = market_round > 0 && known;
+    for (uint i = team.lane; i < 2 * MENU_SIZE; i += team.lanes) {
+        const bool of_a = i < MENU_SIZE;
+        const __global ushort *others = of_a ? menu_b->menu : menu_a->menu;
+        const uint r = of_a ? menu_a->menu[i] : menu_b->menu[i - MENU_SIZE];
+        bool sold = r != NOTHING;
+        for (uint j = 0; j < MENU_SIZE; ++j) sold = sold && others[j] != r;
+        if (sold && in_force) sell(of_a ? sold_a : sold_b, r);
+    }
+    return in_force;
+}
+#else
 // Put on the menu the held resources that the agent remembers as least
 // valuable.
 COLLECTIVE void offer(STATE_PARAMETERS, __global menu_t *menus, const size_t society,
@@ -313,10 +331,10 @@ INLINED uint best_candidate(SCORE_SPACE real *scores, const uint candidates, con
 #endif
 
 // How far a meeting is: swaps that are queued and those of them that were tried, whether to rank
-// again or to try again, whether a swap changed holdings, and who proposes next in a bargain that
-// is not decided: 1, A, or 2, B.
+// again or to try again, whether a swap changed holdings, who proposes next in a bargain that is
+// not decided: 1, A, or 2, B, and whether a cached menu is not in force.
 typedef struct {
-    uint queued, attempt, going, again, changed, undecided;
+    uint queued, attempt, going, again, changed, undecided, unknown;
 } course_t;
 
 #if LADDERS_TOGETHER
@@ -371,8 +389,8 @@ COLLECTIVE void walk_together(MEETING_PARAMETERS, const team_t team,
 #endif
 
 // The meetings of the teams: each of two living agents, or of none if the team rests.
-COLLECTIVE void meet(MEETING_PARAMETERS, const team_t team, __global real *scores,
-                     __global menu_t *menus)
+COLLECTIVE void meet(MEETING_PARAMETERS, const uint market_round, const team_t team,
+                     __global real *scores, __global menu_t *menus)
 {
     // These last for the whole meeting: what is for sale, and the queue of swaps to try.
     __local course_t *courses = local_malloc(TEAMS * sizeof(course_t));
@@ -384,16 +402,26 @@ COLLECTIVE void meet(MEETING_PARAMETERS, const team_t team, __global real *score
     __local ushort *queue_give = queues + 2 * team.slot * ATTEMPTS;
     __local ushort *queue_take = queue_give + ATTEMPTS;
     for (uint i = LANE; i < 2 * TEAMS * SALE_WORDS; i += LANES) all_sold[i] = 0;
-    for (uint i = LANE; i < opaque(TEAMS); i += LANES) courses[i] = (course_t){0, 0, 0, 0, 0, 0};
+    for (uint i = LANE; i < opaque(TEAMS); i += LANES) courses[i] = (course_t){0, 0, 0, 0, 0, 0, 0};
 #if RANKED
+    __global menu_t *menu_a = menus + (society * AGENTS + a);
+    __global menu_t *menu_b = menus + (society * AGENTS + b);
     __local real *keys = local_malloc(2 * TEAMS * RESOURCES * sizeof(real));
     __local ushort *ranks = local_malloc(2 * TEAMS * RESOURCES * sizeof(ushort));
     __local real *key_a = keys + 2 * team.slot * RESOURCES;
     __local real *key_b = key_a + RESOURCES;
     __local ushort *rank_a = ranks + 2 * team.slot * RESOURCES;
     __local ushort *rank_b = rank_a + RESOURCES;
-    load_ranks(STATE, menus, society, a, team, key_a, rank_a);
-    load_ranks(STATE, menus, society, b, team, key_b, rank_b);
+    barrier(CLK_LOCAL_MEM_FENCE);  // nothing is for sale and no meeting has begun, before they do
+    const bool in_force = sell_cached(team, market_round, menu_a, menu_b, sold_a, sold_b);
+    if (team.lane == 0) now->unknown = !in_force;
+    barrier(CLK_LOCAL_MEM_FENCE);  // whether menus are in force, before all load ranks or none
+    uint ranked = 0;  // whether ranks are in local memory
+    for (uint slot = 0; slot < TEAMS; ++slot) ranked |= courses[slot].unknown;
+    if (ranked) {
+        load_ranks(STATE, menus, society, a, team, key_a, rank_a);
+        load_ranks(STATE, menus, society, b, team, key_b, rank_b);
+    }
 #endif
 
     team_t ranking = team;  // rests when its meeting is over
@@ -401,7 +429,7 @@ COLLECTIVE void meet(MEETING_PARAMETERS, const team_t team, __global real *score
     do {
         // A resource is for sale if one of the two offers it and the other does not.
 #if RANKED
-        for (uint r = ranking.lane; r < resources; r += ranking.lanes) {
+        for (uint r = ranked ? ranking.lane : NONE; r < resources; r += ranking.lanes) {
             const bool on_a = is_on_menu(key_a, rank_a, r), on_b = is_on_menu(key_b, rank_b, r);
             if (on_a && !on_b) sell(sold_a, r);
             if (on_b && !on_a) sell(sold_b, r);
@@ -534,10 +562,20 @@ COLLECTIVE void meet(MEETING_PARAMETERS, const team_t team, __global real *score
             // new holdings, for new bargains or menus
             barrier(CLK_LOCAL_MEM_FENCE | CLK_GLOBAL_MEM_FENCE);
 #if RANKED
-            const bool swapped = trying.lane != NONE && now->changed;
-            const uint gave = swapped ? queue_give[now->attempt - 1] : NONE;
-            const uint took = swapped ? queue_take[now->attempt - 1] : NONE;
-            rank_again(STATE, society, a, b, gave, took, team, key_a, rank_a, key_b, rank_b);
+            uint swaps = 0;
+            for (uint slot = 0; slot < TEAMS; ++slot) swaps |= courses[slot].changed;
+            if (swaps) {
+                if (!ranked) {  // those from before the swap
+                    copy_ranks(STATE, menu_a, team, key_a, rank_a);
+                    copy_ranks(STATE, menu_b, team, key_b, rank_b);
+                    ranked = 1;
+                }
+                const bool swapped = trying.lane != NONE && now->changed;
+                const uint gave = swapped ? queue_give[now->attempt - 1] : NONE;
+                const uint took = swapped ? queue_take[now->attempt - 1] : NONE;
+                barrier(CLK_LOCAL_MEM_FENCE);  // all ranks, before they are corrected
+                rank_again(STATE, society, a, b, gave, took, team, key_a, rank_a, key_b, rank_b);
+            }
 #endif
             if (trying.lane != NONE && !now->again) trying = resting(trying);
             more = 0;
@@ -548,8 +586,10 @@ COLLECTIVE void meet(MEETING_PARAMETERS, const team_t team, __global real *score
         for (uint slot = 0; slot < TEAMS; ++slot) more |= courses[slot].going;
     } while (more);
 #if RANKED
-    keep_ranks(STATE, menus, society, a, team, key_a, rank_a);
-    keep_ranks(STATE, menus, society, b, team, key_b, rank_b);
+    if (ranked) {
+        keep_ranks(STATE, menu_a, IN_FORCE, team, key_a, rank_a);
+        keep_ranks(STATE, menu_b, IN_FORCE, team, key_b, rank_b);
+    }
 #endif
 }
 
@@ -569,7 +609,15 @@ __kernel void trading(STATE_PARAMETERS, TABLE_PARAMETERS, __global real *scores,
         const uint pair = place % PAIRS;
         const uint a = partners(market_round, 2 * pair), b = partners(market_round, 2 * pair + 1);
         const bool meets = paired && alive(a) && alive(b);
-        meet(MEETING, meets ? team : resting(team), SCORES_OF((size_t)place), menus);
+#if RANKED
+        // What agents without a meeting in the first round have cached is of an earlier market.
+        if (market_round == 0 && paired && team.lane == 0) {
+            const bool last = AGENTS % 2 == 1 && pair + 1 == PAIRS;
+            if (last) menus[society * AGENTS + partners(0, AGENTS - 1)].known = 0;
+            if (!meets) menus[society * AGENTS + a].known = menus[society * AGENTS + b].known = 0;
+        }
+#endif
+        meet(MEETING, market_round, meets ? team : resting(team), SCORES_OF((size_t)place), menus);
         barrier(CLK_LOCAL_MEM_FENCE);  // the memory of these meetings is read, before it is others'
         first += teams;
     } while (first < end);

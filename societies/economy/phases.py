@@ -61,9 +61,9 @@ def _launched(p: Parameters, societies: int) -> dict[str, Phase]:
     scores = Scratch((pairs, memory.scores_in_global_memory(p)))
     rows = Scratch((agents, memory.extraction_in_global_memory(p)))
     # kernels/economy/menu.cl, menu_t: a real for each resource, a word, and at most half a word
-    # for each resource
-    menu = p.resources + (p.resources + 5) // 4
-    menus = {"menus": Scratch((agents, menu), shared="menus")}
+    # for each resource twice
+    menu = p.resources + (2 * p.resources + 5) // 4
+    menus = {"menus": Scratch((agents, menu), shared="menus", cached=True)}
     meetings = {"scores": replace(scores, shared="scores"), **menus}
     together = memory.extraction_together(p, societies)
     pairs_together = memory.pairs_together(p, societies)

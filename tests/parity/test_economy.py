@@ -172,10 +172,13 @@ def four_days(engine):
 
 @pytest.fixture(scope="module")
 def in_workgroups():
-    """Return parameters, and what the reference makes of them."""
-    config = config_from_dict(
-        {"workload": "economy", "agents": 9, "resources": 37, "days": 4, "replicates": 2}
-    )
+    """Return parameters, and what the reference makes of them.
+
+    In each round one of the agents, later the removed one's partner, meets nobody.
+    """
+    shape = {"agents": 9, "resources": 37, "days": 4, "replicates": 2}
+    shocks = [{"day": 2, "remove": "agent", "index": 3}]
+    config = config_from_dict({"workload": "economy", **shape, "shocks": shocks})
     p = parameters(config)
     return p, four_days(ReferenceEngine(p))
 

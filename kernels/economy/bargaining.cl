@@ -32,7 +32,7 @@
 #if DEVICE_IS_INTERPRETED
 #define STEPS_ALONE 1  // the race check's societies are small
 #else
-#define STEPS_ALONE 8
+#define STEPS_ALONE 16
 #endif
 #define LADDER_LANES 64
 #define NO_STEP 0xffffffffu

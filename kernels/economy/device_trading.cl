@@ -153,6 +153,7 @@ COLLECTIVE uint list_offers(DEAL_PARAMETERS, __local uint *offered)
 #endif
     for (uint i = LANE; i < count; i += LANES) {
         uint place = 0;
+        ROLLED
         for (uint j = 0; j < count; ++j) place += least[j] < least[i];
         offered[place] = least[i];
     }
@@ -252,6 +253,7 @@ INLINED uint widest(const uint count, const __local int *low, const __local int 
 {
     uint pick = 0;
     int most = 0;
+    ROLLED
     for (uint i = 0; i < count; ++i) {
         const int range = high[i] - low[i];
         pick = range > most ? i : pick;
@@ -287,6 +289,7 @@ COLLECTIVE void narrow(DEAL_PARAMETERS, const __local uint *offered, const uint 
             const uint role = w < count ? TAKES : GIVES, first = role * count;
             if (units[w] == NOT_SOUGHT) continue;
             real total = 0.0;
+            ROLLED
             for (uint i = 0; i < count; ++i) total += value[first + i];
             if (total >= (role == TAKES ? cost : worth))
                 high[w] = units[w];
@@ -332,6 +335,7 @@ COLLECTIVE void bundles(DEAL_PARAMETERS, const __local uint *offered, const uint
     for (uint role = LANE; role < 2; role += LANES) {
         const __local int *found = role == TAKES ? least : most;
         uint last = NONE;
+        ROLLED
         for (uint i = 0; i < count; ++i)
             if (found[i] < high[role * count + i] &&
                 (last == NONE || comes_before(place_of(DEAL, role, offered[i], found[i]),
@@ -405,6 +409,7 @@ COLLECTIVE void payment(DEAL_PARAMETERS, const __local uint *offered, const uint
                            marginal_utility(TABLES, of_buyer, (long)stock_of - 1);
     }
     group_barrier(CLK_LOCAL_MEM_FENCE);  // what each resource is worth, before all add it up
+    ROLLED
     for (uint i = 0; i < count; ++i) {
         all_given += worths[i].given;
         all_taken += worths[i].taken;
@@ -429,6 +434,7 @@ COLLECTIVE void payment(DEAL_PARAMETERS, const __local uint *offered, const uint
         worths[i].taken = units_value(DEAL, TAKES, offered[i], units[i]);
     }
     group_barrier(CLK_LOCAL_MEM_FENCE);  // what is to be paid, before it is added up
+    ROLLED
     for (uint i = 0; i < count; ++i) {
         terms->paid += worths[i].given;
         terms->received += worths[i].taken;
@@ -486,6 +492,7 @@ COLLECTIVE void settle_deal(DEAL_PARAMETERS, const uint resource, const terms_t 
         for (uint i = 0; i < count; ++i) paid += units[i];
         link_sale(STATE, society, device_type, buyer, seller, paid);
 #endif
+        ROLLED
         for (uint i = 0; i < count; ++i) {
             held(buyer, offered[i]) -= units[i];
             held(seller, offered[i]) += units[i];

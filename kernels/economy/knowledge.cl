@@ -4,6 +4,7 @@
 #ifndef ECONOMY_KNOWLEDGE_CL
 #define ECONOMY_KNOWLEDGE_CL
 
+#include "economy/crowded.cl"
 #include "economy/devices.cl"
 #include "primitives/group.cl"
 
@@ -57,6 +58,7 @@ COLLECTIVE void know_components(STATE_PARAMETERS, const size_t society, const ui
         const int device_type = top_down[i], below = component_type[device_type];
         for (uint r = LANE; r < resources; r += LANES) {
             if (!is_marked(known, device_type, r)) continue;
+            ROLLED
             for (uint slot = 0; slot < COMPONENTS; ++slot) {
                 const int k = recipe(device_type, r, slot);
                 if (k < 0) continue;

@@ -5,6 +5,7 @@
 #define ECONOMY_MENU_CL
 
 #define SELECT_MOST RESOURCES
+#include "economy/crowded.cl"
 #include "economy/limits.cl"
 #include "economy/team.cl"
 #include "primitives/select.cl"
@@ -165,6 +166,7 @@ COLLECTIVE void load_ranks(STATE_PARAMETERS, __global const menu_t *menus, const
     for (uint r = team.lane; r < unranked; r += team.lanes) {
         const real own = key[r];
         uint before = 0;
+        ROLLED
         for (uint i = 0; i < RESOURCES; ++i) before += ranks_before(key[i], i, own, r);
         rank[r] = before;
     }

@@ -10,12 +10,16 @@
 #define ECONOMY_VALUATION_CL
 
 #include "economy/bits.cl"
+#include "economy/crowded.cl"
 #include "economy/devices.cl"
 #include "primitives/group.cl"
 
 // How many of one component or resource a device needs. It is at most one for each tool in the
 // device, since a recipe names nothing twice.
-#if COMPONENTS * COMPONENTS * COMPONENTS < 65536
+#if COMPONENTS * COMPONENTS * COMPONENTS < 256
+#define COUNT_BYTES 1
+typedef uchar count_t;
+#elif COMPONENTS * COMPONENTS * COMPONENTS < 65536
 #define COUNT_BYTES 2
 typedef ushort count_t;
 #else
@@ -33,12 +37,13 @@ typedef uint count_t;
 #define NEED_ROW (2 * RESOURCES)
 #define COUNT_WORDS ((RESOURCES + 63) / 64)
 #define NEED_SPACE 9216
+#define MOST_ROWS (RESOURCES < 64 ? RESOURCES : 64)
 #if DEVICE_IS_CPU || NEED_ROW * COUNT_BYTES * 2 > NEED_SPACE
 #define NEED_ROWS 1
-#elif NEED_ROW * COUNT_BYTES * 64 > NEED_SPACE
+#elif NEED_ROW * COUNT_BYTES * MOST_ROWS > NEED_SPACE
 #define NEED_ROWS (NEED_SPACE / (NEED_ROW * COUNT_BYTES))
 #else
-#define NEED_ROWS 64
+#define NEED_ROWS MOST_ROWS
 #endif
 #define NEED_LANES (LANES < NEED_ROWS ? LANES : NEED_ROWS)
 
@@ -53,6 +58,7 @@ static real expected_price(STATE_PARAMETERS, const size_t society, const uint ag
 {
     int count = 0;
     real total = 0.0;
+    ROLLED
     for (uint i = 0; i < PRICE_MEMORY; ++i) {  // newest first
         const real price = prices(agent, device_type, resource, i);
         if (price > 0.0) {
@@ -79,6 +85,7 @@ INLINED real with_components(AGENT_PARAMETERS, const uint device_type, const uin
     if (price > 0.0) return in_minutes ? 0.0 : price;
     const real time = making_time(AGENT(agent), device_type, resource);
     real total = in_minutes ? time : time * gain_per_minute(agent);
+    ROLLED
     for (uint i = 0; i < COMPONENT_SLOTS; ++i) {  // ascending
         const int k = recipe(device_type, resource, i);
         if (k < 0) break;
@@ -94,6 +101,7 @@ INLINED real with_components(AGENT_PARAMETERS, const uint device_type, const uin
 static uint type_below(const uint device_type, const int levels)
 {
     uint found = device_type;
+    ROLLED
     for (int i = 0; i < levels; ++i) found = component_type[found];
     return found;
 }
@@ -199,6 +207,7 @@ INLINED counts_t needed(STATE_PARAMETERS, const size_t society, const uint devic
     counts_t result = no_counts(devices.count == rows ? rows + RESOURCES : rows);
     FOR_COUNTED(devices, r)
     {
+        ROLLED
         for (uint i = 0; i < COMPONENT_SLOTS; ++i) {
             const int k = recipe(device_type, r, i);
             if (k < 0) break;
@@ -234,6 +243,7 @@ INLINED bool can_make(AGENT_PARAMETERS, const uint device_type, const uint resou
     if (!(reserved + spent < P(day_length))) return false;  // it only becomes more
 
     if (device_type == TOOL) {  // a recipe names no resource twice
+        ROLLED
         for (uint i = 0; i < COMPONENT_SLOTS; ++i) {
             const int k = recipe(TOOL, resource, i);
             if (k < 0) break;

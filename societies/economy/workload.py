@@ -128,7 +128,7 @@ class Economy(Workload[EconomyConfig, "Parameters"]):
         from societies.economy import source
 
         arguments = {**source.constant_tables(p), **source.loop_bounds(p)}
-        return Source(source.macros(p), source.header(p), arguments)
+        return Source(source.macros(p), source.header(p), arguments, "WORK_ITEMS")
 
     def work_items(self, p: Parameters, copies: int, device: Any) -> int:
         """Return one work-item for each resource, in whole warps.

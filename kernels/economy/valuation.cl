@@ -16,7 +16,7 @@
 
 // How many of one component or resource a device needs. It is at most one for each tool in the
 // device, since a recipe names nothing twice.
-#if COMPONENTS * COMPONENTS * COMPONENTS < 256
+#if !DEVICE_IS_CPU && COMPONENTS * COMPONENTS * COMPONENTS < 256
 #define COUNT_BYTES 1
 typedef uchar count_t;
 #elif COMPONENTS * COMPONENTS * COMPONENTS < 65536

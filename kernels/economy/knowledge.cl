@@ -4,7 +4,6 @@
 #ifndef ECONOMY_KNOWLEDGE_CL
 #define ECONOMY_KNOWLEDGE_CL
 
-#include "economy/crowded.cl"
 #include "economy/devices.cl"
 #include "primitives/group.cl"
 

@@ -5,7 +5,6 @@
 #define ECONOMY_MENU_CL
 
 #define SELECT_MOST RESOURCES
-#include "economy/crowded.cl"
 #include "economy/limits.cl"
 #include "economy/team.cl"
 #include "primitives/select.cl"

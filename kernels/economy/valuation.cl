@@ -10,7 +10,6 @@
 #define ECONOMY_VALUATION_CL
 
 #include "economy/bits.cl"
-#include "economy/crowded.cl"
 #include "economy/devices.cl"
 #include "primitives/group.cl"
 

@@ -15,7 +15,9 @@ static real stock(STATE_PARAMETERS, const size_t society, const uint agent, cons
 {
     if (!is_extracting(device_type)) return device_minutes(agent, device_type, resource);
     real total = 0.0;
-    ROLLED
+#if CROWDED
+#pragma unroll 1
+#endif
     for (uint other = TOOL; other <= INDUSTRY; ++other) {
         if (!has_recipe(STATE, society, other, resource)) break;
         total += device_minutes(agent, other, resource);
@@ -120,7 +122,9 @@ static void use_all(AGENT_PARAMETERS, __global used_t *used, const uint device_t
     real owned = 0.0;
     long before = 0;
     used->experience = done.experience;
-    ROLLED
+#if CROWDED
+#pragma unroll 1
+#endif
     for (int better = INDUSTRY; better >= (int)device_type; --better) {
         const real minutes = device_minutes(agent, better, resource);
         used->minutes[better] = minutes;
@@ -155,7 +159,9 @@ static real benefit_of_extracting(AGENT_PARAMETERS, __global used_t *uses, const
     __global used_t *used = &used_of(agent, resource);
     bool same =
         used->device_type == device_type + 1 && used->experience == experience(agent, resource);
-    ROLLED
+#if CROWDED
+#pragma unroll 1
+#endif
     for (int better = INDUSTRY; better >= (int)device_type; --better)
         same &= used->minutes[better] == device_minutes(agent, better, resource);
     if (!same) use_all(AGENT(agent), used, device_type, resource);
@@ -176,7 +182,9 @@ static real benefit_of_making(AGENT_PARAMETERS, const uint device_type, const ui
     const real lifetime = device_lifetime[device_type], factor = device_factor[device_type];
     const long enough = (long)P(min_made_for_device_maker) * ((long)(owned / lifetime) + 1);
     long lately = 0;
-    ROLLED
+#if CROWDED
+#pragma unroll 1
+#endif
     for (uint day = 0; day < PRODUCTION_MEMORY; ++day)
         lately += recently_made(agent, made, resource, day);
     if (lately <= enough) return 0.0;

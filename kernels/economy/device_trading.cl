@@ -153,7 +153,9 @@ COLLECTIVE uint list_offers(DEAL_PARAMETERS, __local uint *offered)
 #endif
     for (uint i = LANE; i < count; i += LANES) {
         uint place = 0;
-        ROLLED
+#if CROWDED
+#pragma unroll 1
+#endif
         for (uint j = 0; j < count; ++j) place += least[j] < least[i];
         offered[place] = least[i];
     }
@@ -253,7 +255,9 @@ INLINED uint widest(const uint count, const __local int *low, const __local int 
 {
     uint pick = 0;
     int most = 0;
-    ROLLED
+#if CROWDED
+#pragma unroll 1
+#endif
     for (uint i = 0; i < count; ++i) {
         const int range = high[i] - low[i];
         pick = range > most ? i : pick;
@@ -289,7 +293,9 @@ COLLECTIVE void narrow(DEAL_PARAMETERS, const __local uint *offered, const uint 
             const uint role = w < count ? TAKES : GIVES, first = role * count;
             if (units[w] == NOT_SOUGHT) continue;
             real total = 0.0;
-            ROLLED
+#if CROWDED
+#pragma unroll 1
+#endif
             for (uint i = 0; i < count; ++i) total += value[first + i];
             if (total >= (role == TAKES ? cost : worth))
                 high[w] = units[w];
@@ -335,7 +341,9 @@ COLLECTIVE void bundles(DEAL_PARAMETERS, const __local uint *offered, const uint
     for (uint role = LANE; role < 2; role += LANES) {
         const __local int *found = role == TAKES ? least : most;
         uint last = NONE;
-        ROLLED
+#if CROWDED
+#pragma unroll 1
+#endif
         for (uint i = 0; i < count; ++i)
             if (found[i] < high[role * count + i] &&
                 (last == NONE || comes_before(place_of(DEAL, role, offered[i], found[i]),
@@ -409,7 +417,9 @@ COLLECTIVE void payment(DEAL_PARAMETERS, const __local uint *offered, const uint
                            marginal_utility(TABLES, of_buyer, (long)stock_of - 1);
     }
     group_barrier(CLK_LOCAL_MEM_FENCE);  // what each resource is worth, before all add it up
-    ROLLED
+#if CROWDED
+#pragma unroll 1
+#endif
     for (uint i = 0; i < count; ++i) {
         all_given += worths[i].given;
         all_taken += worths[i].taken;
@@ -434,7 +444,9 @@ COLLECTIVE void payment(DEAL_PARAMETERS, const __local uint *offered, const uint
         worths[i].taken = units_value(DEAL, TAKES, offered[i], units[i]);
     }
     group_barrier(CLK_LOCAL_MEM_FENCE);  // what is to be paid, before it is added up
-    ROLLED
+#if CROWDED
+#pragma unroll 1
+#endif
     for (uint i = 0; i < count; ++i) {
         terms->paid += worths[i].given;
         terms->received += worths[i].taken;
@@ -492,7 +504,9 @@ COLLECTIVE void settle_deal(DEAL_PARAMETERS, const uint resource, const terms_t 
         for (uint i = 0; i < count; ++i) paid += units[i];
         link_sale(STATE, society, device_type, buyer, seller, paid);
 #endif
-        ROLLED
+#if CROWDED
+#pragma unroll 1
+#endif
         for (uint i = 0; i < count; ++i) {
             held(buyer, offered[i]) -= units[i];
             held(seller, offered[i]) += units[i];

@@ -57,7 +57,9 @@ COLLECTIVE void know_components(STATE_PARAMETERS, const size_t society, const ui
         const int device_type = top_down[i], below = component_type[device_type];
         for (uint r = LANE; r < resources; r += LANES) {
             if (!is_marked(known, device_type, r)) continue;
-            ROLLED
+#if CROWDED
+#pragma unroll 1
+#endif
             for (uint slot = 0; slot < COMPONENTS; ++slot) {
                 const int k = recipe(device_type, r, slot);
                 if (k < 0) continue;

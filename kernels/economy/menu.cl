@@ -165,7 +165,9 @@ COLLECTIVE void load_ranks(STATE_PARAMETERS, __global const menu_t *menus, const
     for (uint r = team.lane; r < unranked; r += team.lanes) {
         const real own = key[r];
         uint before = 0;
-        ROLLED
+#if CROWDED
+#pragma unroll 1
+#endif
         for (uint i = 0; i < RESOURCES; ++i) before += ranks_before(key[i], i, own, r);
         rank[r] = before;
     }

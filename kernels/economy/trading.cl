@@ -388,6 +388,28 @@ COLLECTIVE void walk_together(MEETING_PARAMETERS, const team_t team,
 }
 #endif
 
+#if RANKED
+// Load the ranks of both agents of each team, if any team needs them.
+COLLECTIVE void load_both(MEETING_PARAMETERS, const uint needed, const __global menu_t *menus,
+                          const team_t team, __local real *key_a, __local ushort *rank_a,
+                          __local real *key_b, __local ushort *rank_b)
+{
+    if (!needed) return;
+    load_ranks(STATE, menus, society, a, team, key_a, rank_a);
+    load_ranks(STATE, menus, society, b, team, key_b, rank_b);
+}
+
+// Correct the ranks of both agents of each team, if any team has swapped.
+COLLECTIVE void rank_both(MEETING_PARAMETERS, const uint swaps, const uint gave, const uint took,
+                          const team_t team, __local real *key_a, __local ushort *rank_a,
+                          __local real *key_b, __local ushort *rank_b)
+{
+    if (!swaps) return;
+    barrier(CLK_LOCAL_MEM_FENCE);  // all ranks, before they are corrected
+    rank_again(STATE, society, a, b, gave, took, team, key_a, rank_a, key_b, rank_b);
+}
+#endif
+
 // The meetings of the teams: each of two living agents, or of none if the team rests.
 COLLECTIVE void meet(MEETING_PARAMETERS, const uint market_round, const team_t team,
                      __global real *scores, __global menu_t *menus)
@@ -418,10 +440,7 @@ COLLECTIVE void meet(MEETING_PARAMETERS, const uint market_round, const team_t t
     barrier(CLK_LOCAL_MEM_FENCE);  // whether menus are in force, before all load ranks or none
     uint ranked = 0;  // whether ranks are in local memory
     for (uint slot = 0; slot < TEAMS; ++slot) ranked |= courses[slot].unknown;
-    if (ranked) {
-        load_ranks(STATE, menus, society, a, team, key_a, rank_a);
-        load_ranks(STATE, menus, society, b, team, key_b, rank_b);
-    }
+    load_both(MEETING, ranked, menus, team, key_a, rank_a, key_b, rank_b);
 #endif
 
     team_t ranking = team;  // rests when its meeting is over
@@ -564,18 +583,15 @@ COLLECTIVE void meet(MEETING_PARAMETERS, const uint market_round, const team_t t
 #if RANKED
             uint swaps = 0;
             for (uint slot = 0; slot < TEAMS; ++slot) swaps |= courses[slot].changed;
-            if (swaps) {
-                if (!ranked) {  // those from before the swap
-                    copy_ranks(STATE, menu_a, team, key_a, rank_a);
-                    copy_ranks(STATE, menu_b, team, key_b, rank_b);
-                    ranked = 1;
-                }
-                const bool swapped = trying.lane != NONE && now->changed;
-                const uint gave = swapped ? queue_give[now->attempt - 1] : NONE;
-                const uint took = swapped ? queue_take[now->attempt - 1] : NONE;
-                barrier(CLK_LOCAL_MEM_FENCE);  // all ranks, before they are corrected
-                rank_again(STATE, society, a, b, gave, took, team, key_a, rank_a, key_b, rank_b);
+            if (swaps && !ranked) {  // those from before the swap
+                copy_ranks(STATE, menu_a, team, key_a, rank_a);
+                copy_ranks(STATE, menu_b, team, key_b, rank_b);
             }
+            ranked |= swaps;
+            const bool swapped = trying.lane != NONE && now->changed;
+            const uint gave = swapped ? queue_give[now->attempt - 1] : NONE;
+            const uint took = swapped ? queue_take[now->attempt - 1] : NONE;
+            rank_both(MEETING, swaps, gave, took, team, key_a, rank_a, key_b, rank_b);
 #endif
             if (trying.lane != NONE && !now->again) trying = resting(trying);
             more = 0;

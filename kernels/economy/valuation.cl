@@ -57,7 +57,9 @@ static real expected_price(STATE_PARAMETERS, const size_t society, const uint ag
 {
     int count = 0;
     real total = 0.0;
-    ROLLED
+#if CROWDED
+#pragma unroll 1
+#endif
     for (uint i = 0; i < PRICE_MEMORY; ++i) {  // newest first
         const real price = prices(agent, device_type, resource, i);
         if (price > 0.0) {
@@ -84,7 +86,9 @@ INLINED real with_components(AGENT_PARAMETERS, const uint device_type, const uin
     if (price > 0.0) return in_minutes ? 0.0 : price;
     const real time = making_time(AGENT(agent), device_type, resource);
     real total = in_minutes ? time : time * gain_per_minute(agent);
-    ROLLED
+#if CROWDED
+#pragma unroll 1
+#endif
     for (uint i = 0; i < COMPONENT_SLOTS; ++i) {  // ascending
         const int k = recipe(device_type, resource, i);
         if (k < 0) break;
@@ -100,7 +104,9 @@ INLINED real with_components(AGENT_PARAMETERS, const uint device_type, const uin
 static uint type_below(const uint device_type, const int levels)
 {
     uint found = device_type;
-    ROLLED
+#if CROWDED
+#pragma unroll 1
+#endif
     for (int i = 0; i < levels; ++i) found = component_type[found];
     return found;
 }
@@ -206,7 +212,9 @@ INLINED counts_t needed(STATE_PARAMETERS, const size_t society, const uint devic
     counts_t result = no_counts(devices.count == rows ? rows + RESOURCES : rows);
     FOR_COUNTED(devices, r)
     {
-        ROLLED
+#if CROWDED
+#pragma unroll 1
+#endif
         for (uint i = 0; i < COMPONENT_SLOTS; ++i) {
             const int k = recipe(device_type, r, i);
             if (k < 0) break;
@@ -242,7 +250,9 @@ INLINED bool can_make(AGENT_PARAMETERS, const uint device_type, const uint resou
     if (!(reserved + spent < P(day_length))) return false;  // it only becomes more
 
     if (device_type == TOOL) {  // a recipe names no resource twice
-        ROLLED
+#if CROWDED
+#pragma unroll 1
+#endif
         for (uint i = 0; i < COMPONENT_SLOTS; ++i) {
             const int k = recipe(TOOL, resource, i);
             if (k < 0) break;

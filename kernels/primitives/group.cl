@@ -41,14 +41,14 @@
 #define WHOLE INLINED
 #endif
 
-// Stands in front of a loop that a GPU with more agents than it can hold does not unroll. Few
-// agents wait for memory: there the reads of an unrolled loop are under way at the same time. Of
-// many, a warp each (the host chooses WORK_ITEMS), others compute meanwhile, and what they wait for
-// are instructions: 6400 of device trade are read sooner than 9200.
+// Whether a GPU has more agents than it can hold: each has a single warp then (the host chooses
+// WORK_ITEMS). Their loops are not unrolled. Few agents wait for memory, and the reads of an
+// unrolled loop are under way at the same time. While one of many waits, others compute, and what
+// they wait for are instructions: 6400 of device trade are read sooner than 9200.
 #if !DEVICE_IS_CPU && defined(WORK_ITEMS) && WORK_ITEMS < RESOURCES
-#define ROLLED _Pragma("unroll 1")
+#define CROWDED 1
 #else
-#define ROLLED
+#define CROWDED 0
 #endif
 
 #endif

@@ -159,7 +159,7 @@ def switched_on(name: str, text: str) -> list[str]:
         inside = re.search(r"\)\s*\{\s*$", code[: match.start()])
         if name != FUSED or match[1] != "ON" or not inside:
             found.append(f"{_line(code, match.start())}: contraction is switched on")
-    if code.count("_Pragma") > text.count('_Pragma("unroll 1")'):
+    if re.search(r"\b_Pragma\b", code):
         found.append("_Pragma may switch contraction on; write #pragma")
     return found
 

@@ -174,7 +174,7 @@ def four_days(engine):
 def in_workgroups():
     """Return parameters, and what the reference makes of them.
 
-    In each round one of the agents, later the removed one's partner, meets nobody.
+    In each round one of the agents, later the removed one's partner, meets no other.
     """
     shape = {"agents": 9, "resources": 37, "days": 4, "replicates": 2}
     shocks = [{"day": 2, "remove": "agent", "index": 3}]

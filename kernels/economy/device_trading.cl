@@ -97,7 +97,6 @@ INLINED uint most_wanted(const uint count, const __local real *worth)
 COLLECTIVE uint choice(DEAL_PARAMETERS, real *best)
 {
     __local real *worth = local_malloc(RESOURCES * sizeof(real));
-    __local uint *scratch = local_malloc((RESOURCES + 1) / 2 * sizeof(uint));
     __local uchar *wanted = local_malloc(RESOURCES * sizeof(uchar));
     const uint found = worth_of_goods(DEAL, worth, wanted);
     if (!found) return NONE;
@@ -117,6 +116,7 @@ COLLECTIVE uint choice(DEAL_PARAMETERS, real *best)
                 worth[r] = 0.0;
     // What is for sale, before the best is picked; what is known, before it is added to.
     group_barrier(CLK_LOCAL_MEM_FENCE | CLK_GLOBAL_MEM_FENCE);
+    __local uint *scratch = local_malloc((RESOURCES + 1) / 2 * sizeof(uint));
     uint pick = extreme_max_unmasked(worth, resources, scratch);
     if (!(worth[pick] > 0.0)) pick = NONE;
 #endif
@@ -590,9 +590,10 @@ __kernel void device_trading(STATE_PARAMETERS, TABLE_PARAMETERS, __global used_t
 
 #if DEVICE_IS_CPU
 // A market: a workgroup is a pair, or does what other pairs have to do (crew.cl).
-__kernel void device_market(STATE_PARAMETERS, TABLE_PARAMETERS, __global used_t *uses,
-                            __global appraisal_t *appraisals, __global menu_t *menus,
-                            __global uint *crews, const uint device_type)
+__kernel __attribute__((reqd_work_group_size(1, 1, 1))) void
+device_market(STATE_PARAMETERS, TABLE_PARAMETERS, __global used_t *uses,
+              __global appraisal_t *appraisals, __global menu_t *menus, __global uint *crews,
+              const uint device_type)
 {
     const size_t society = get_group_id(0) / PAIRS;
     __global uint *crew = crews + society * CREW_WORDS;

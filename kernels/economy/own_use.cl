@@ -104,12 +104,13 @@ INLINED void forget_promised(APPRAISAL_PARAMETERS, const uint pick)
 
 // As long as some device is worth more than it costs, promise to make the best of them, the lowest
 // resource among equals.
-COLLECTIVE void decide_each(APPRAISAL_PARAMETERS, __local real *gain, __local real *net,
-                            __local uint *scratch, __local uchar *wanted)
+COLLECTIVE void decide_each(APPRAISAL_PARAMETERS, __local real *gain, __local uchar *wanted)
 {
     do {
         if (!benefits(APPRAISAL(agent), gain, wanted)) return;
         know_costs(APPRAISAL(agent), wanted);
+        __local real *net = local_malloc(RESOURCES * sizeof(real));
+        __local uint *scratch = local_malloc((RESOURCES + 1) / 2 * sizeof(uint));
         net_benefits(APPRAISAL(agent), gain, wanted, net);
         const uint pick = extreme_max_unmasked(net, resources, scratch);
         if (!(net[pick] > 0.0)) return;
@@ -118,6 +119,8 @@ COLLECTIVE void decide_each(APPRAISAL_PARAMETERS, __local real *gain, __local re
         for (uint r = LANE; r < resources; r += LANES) wanted[r] = r == pick;
         // What to look at and the price event, before its minutes.
         group_barrier(CLK_LOCAL_MEM_FENCE | CLK_GLOBAL_MEM_FENCE);
+        local_free((RESOURCES + 1) / 2 * sizeof(uint));
+        local_free(RESOURCES * sizeof(real));
         __local real *spent = local_malloc(RESOURCES * sizeof(real));
         expected_minutes(AGENT(agent), device_type, wanted, spent);
         if (LANE == 0) {
@@ -143,10 +146,8 @@ COLLECTIVE void decide_each(APPRAISAL_PARAMETERS, __local real *gain, __local re
 COLLECTIVE_WHOLE void decide(APPRAISAL_PARAMETERS)
 {
     __local real *gain = local_malloc(RESOURCES * sizeof(real));
-    __local real *net = local_malloc(RESOURCES * sizeof(real));
-    __local uint *scratch = local_malloc((RESOURCES + 1) / 2 * sizeof(uint));
     __local uchar *wanted = local_malloc(RESOURCES * sizeof(uchar));
-    decide_each(APPRAISAL(agent), gain, net, scratch, wanted);
+    decide_each(APPRAISAL(agent), gain, wanted);
     forget_uses(AGENT(agent), uses);
     forget_appraisal(AGENT(agent), appraisals);
 }

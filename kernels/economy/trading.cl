@@ -208,8 +208,9 @@ __kernel void trading(STATE_PARAMETERS, TABLE_PARAMETERS, __global real *scores,
 }
 
 // A market: a workgroup is a pair, or does what other pairs have to do (crew.cl).
-__kernel void resource_market(STATE_PARAMETERS, TABLE_PARAMETERS, __global real *scores,
-                              __global menu_t *menus, __global uint *crews)
+__kernel __attribute__((reqd_work_group_size(1, 1, 1))) void
+resource_market(STATE_PARAMETERS, TABLE_PARAMETERS, __global real *scores, __global menu_t *menus,
+                __global uint *crews)
 {
     const size_t society = get_group_id(0) / PAIRS;
     __global uint *crew = crews + society * CREW_WORDS;

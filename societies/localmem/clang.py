@@ -160,8 +160,14 @@ def tree(unit: TranslationUnit, cursor: Any) -> SyntaxNode:
     return root
 
 
+_ALONE = re.compile(r"\breqd_work_group_size\s*\(\s*1u?\s*,\s*1u?\s*,\s*1u?\s*\)")
+
+
 class ParsedFunction:
-    """A function of the text: all its declarations, and its definition if there is one."""
+    """A function of the text: all its declarations, and its definition if there is one.
+
+    ``is_alone``: a kernel whose workgroups have one work-item each.
+    """
 
     def __init__(self, unit: TranslationUnit, name: str, usr: str):
         self.unit, self.name, self.usr = unit, name, usr
@@ -169,6 +175,7 @@ class ParsedFunction:
         self.definition: Any = None
         self.is_kernel = False
         self.is_noinline = False
+        self.is_alone = False
 
     @cached_property
     def parameters(self) -> list[SyntaxNode]:
@@ -261,6 +268,7 @@ class TranslationUnit:
         before = self.data[previous : _offset(cursor.location)].decode()
         function.is_kernel |= bool(re.search(r"\b(?:__)?kernel\b", before))
         function.is_noinline |= bool(re.search(r"\b(?:__)?noinline(?:__)?\b", before))
+        function.is_alone |= bool(_ALONE.search(before))
 
     def function(self, node: SyntaxNode) -> ParsedFunction | None:
         """Return the function of the text that a call calls or a name names."""

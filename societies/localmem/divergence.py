@@ -121,7 +121,12 @@ class Divergence:
         self._led: dict[tuple[str, bool], tuple[set[int], dict[int, set[int]]]] = {}
 
     def findings(self, kernel: ParsedFunction) -> list[DivergentCall]:
-        """Return the collective calls of a kernel, and below, that not all may reach."""
+        """Return the collective calls of a kernel, and below, that not all may reach.
+
+        A work-item that is alone in its workgroup (``reqd_work_group_size(1, 1, 1)``) is all.
+        """
+        if kernel.is_alone:
+            return []
         uniform = (False,) * len(kernel.parameters)
         return self.summary(kernel, _Context(kernel.usr, uniform, uniform, False)).findings
 

@@ -180,9 +180,12 @@ def accessors():
     return re.findall(r"^#define (\w+)\(", source.header(parameters(config)), re.MULTILINE)
 
 
+_ATTRIBUTE = re.compile(r"__attribute__\s*\(\([^()]*(?:\([^()]*\))?[^()]*\)\)")
+
+
 @cache
 def own_names():
-    texts = "\n".join(TEXTS.values())
+    texts = _ATTRIBUTE.sub("", "\n".join(TEXTS.values()))
     functions = re.findall(r"^[\w *]*?\b(\w+)\s*\([^;]*?\)\s*\{", texts, re.MULTILINE)
     macros = re.findall(r"^[ \t]*#[ \t]*define[ \t]+(\w+)\(", texts, re.MULTILINE)
     return {*functions, *macros, *accessors()}
@@ -192,8 +195,7 @@ def defined(code):
     """Return the functions that a text, without macros, defines."""
     while (outer := re.sub(r"\{[^{}]*\}", "\a", code)) != code:  # a body, the inner ones first
         code = outer
-    code = re.sub(r"__attribute__\s*\(\([^()]*(?:\([^()]*\))?[^()]*\)\)", "", code)
-    return set(re.findall(r"\b(\w+)\s*\([^()]*\)\s*\a", code))
+    return set(re.findall(r"\b(\w+)\s*\([^()]*\)\s*\a", _ATTRIBUTE.sub("", code)))
 
 
 @cache

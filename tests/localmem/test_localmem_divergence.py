@@ -168,6 +168,17 @@ def test_an_allocation_that_all_reach(planned, body):
     assert planned(f"{HEAD}    {body}\n}}").kernels["k"].reserved > 0
 
 
+def test_a_work_item_alone_is_all_of_its_group(planned):
+    body = f"{HEAD}    if (get_local_id(0) == 0) scratch();\n}}"
+    alone = body.replace(
+        "kernel void", "kernel __attribute__((reqd_work_group_size(1, 1, 1))) void"
+    )
+    assert alone != body
+    assert planned(alone).kernels["k"].reserved > 0
+    with pytest.raises(BuildError, match="a condition that may differ"):
+        planned(alone.replace("(1, 1, 1)", "(2, 1, 1)"))
+
+
 def test_a_build_does_not_look_for_them(planned):
     """The checks take as long as the plan, and do not change it."""
     text = HEAD + "if (get_local_id(0) == 0) { scratch(); } }"

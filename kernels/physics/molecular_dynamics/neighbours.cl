@@ -26,7 +26,7 @@ static num shift_across(const uint cell, const int further)
     return to < 0 ? LENGTH : to >= SIDE ? -LENGTH : NUM(0.0);
 }
 
-#if DEVICE_IS_CPU
+#if DEVICE_IS_CPU && PLACES_STAY
 
 #define ALL_BUT_SOME ((uint)(ROOM - WIDTH))  // entries of a list that can be filled
 #define RUNS 18
@@ -318,7 +318,7 @@ __kernel void neighbours(__global const num4 *restrict packed, __global const nu
     cell += box * ATOMS;
     order += box * ATOMS;
     lengths += box * ATOMS;
-#if DEVICE_IS_CPU
+#if DEVICE_IS_CPU && PLACES_STAY
     listed_slices(packed, lanes, closed_up, cell, start, totals, order,
                   list + FIRST / PART * LIST_OF_PART, lengths, widths + box * SLICES, FIRST, LAST);
 #else

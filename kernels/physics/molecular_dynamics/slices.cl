@@ -27,7 +27,7 @@
 #define LIST_OF_PART ((size_t)(PART + WIDTH) * ROOM)
 #define LIST_OF_BOX (LIST_OF_PART * PARTS)
 
-#if DEVICE_IS_CPU
+#if DEVICE_IS_CPU && PLACES_STAY
 
 #define ENTRY(place) ((place) * (uint)sizeof(num4))
 #define PLACE_OF(entry) ((entry) / (uint)sizeof(num4))

@@ -138,6 +138,11 @@ class ConfigCommand(OverrideCommand):
                 raise
         if not ctx.resilient_parsing and not help_wanted:
             self.require_known(found, line)
+            for one in self.params:
+                words = [word for word in one.opts if word in line.unknown]
+                words += one.opts[-1:] if one.name in line.given else []
+                if len(words) > 1:
+                    raise ConfigError(f"{' and '.join(words)} are one option: give one of them")
         try:
             return super().parse_args(ctx, args)
         except typer.BadParameter as error:

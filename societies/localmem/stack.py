@@ -1,8 +1,8 @@
 """Where does every allocation of a function go, and how much does its largest path need?
 
 Offsets are relative to the function's base, which its caller chooses. Allocations are last in,
-first out, so the walk keeps a stack of the live blocks. What is live where a function ends is freed
-there, unless the caller inherits it.
+first out, so the walk keeps a stack of the live blocks. What is live at the end of a function
+is freed by it, unless the caller inherits it.
 """
 
 from __future__ import annotations

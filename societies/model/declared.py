@@ -123,6 +123,7 @@ class Model(Workload[C, P]):
 
     def require_class(self) -> None:
         """Raise ConfigError for the first mistake in what the class declares."""
+        super().require_class()
         require_class(self)
 
     def rules(self) -> dict[str, FunctionType]:

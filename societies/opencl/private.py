@@ -66,7 +66,7 @@ def require_room() -> None:
         why = LACKING.get(error.errno or 0, "")
     if why:
         raise DeviceError(
-            f"{folder}: {why}; PoCL needs some MiB there to build kernels\n"
+            f"{folder}: {why}; PoCL needs some MiB in this folder to build kernels\n"
             "free some space or set POCL_CACHE_DIR to another folder"
         )
 

@@ -65,7 +65,7 @@ def _explanation(path: str | Path, doing: str, error: Exception) -> str:
     if number == errno.EAGAIN or any(words in text for words in LOCKED):
         return (
             f"{path}: is open elsewhere, perhaps in a run that still writes it. "
-            "Wait for it or close it there, then try again."
+            "Wait for that run or close the file, then try again."
         )
     if number in (errno.ENOENT, errno.ENOTDIR) and doing != MAKING:
         return f"{path}: does not exist. Check the path."

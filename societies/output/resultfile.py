@@ -37,7 +37,6 @@ from societies.output.layout import (
     Coordinate,
     Layout,
     Variable,
-    declare,
     is_open_ended,
     require_ours,
 )
@@ -106,7 +105,7 @@ class ResultFile:
         self.rewind(self._committed)
 
     @classmethod
-    def create(cls, path: str | PathLike[str], *, overwrite: bool = False, **contents: Any) -> Self:
+    def create(cls, path: str | PathLike[str], layout: Layout, *, overwrite: bool = False) -> Self:
         """Make a complete file without any tick in it, and open it for writing.
 
         The file is built under another name (``*.partial``) in the same folder and renamed in one
@@ -119,10 +118,10 @@ class ResultFile:
         Parameters
         ----------
         path : name of the file; its folder must exist
+        layout : what the file holds
         overwrite : replace an existing file, which is not touched otherwise
-        contents : what the file holds, as for `societies.output.layout.declare`
         """
-        path, layout = Path(path), declare(**contents)
+        path = Path(path)
         with explained(path, MAKING):
             require_target(path, layout.nbytes_on_disk, overwrite=overwrite)
             lock.remove_stale(path)

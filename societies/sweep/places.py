@@ -8,7 +8,7 @@ from societies.config.problems import Path
 
 
 def in_base(base: type[Section] | None) -> Elsewhere:
-    """Return a function that says whether a key belongs to a base, and how to set it there."""
+    """Return a function that says whether a key belongs to a base, and how to set it."""
 
     def elsewhere(path: Path) -> str:
         found = _without_workload(base, path)

@@ -29,7 +29,7 @@ Made = Callable[[Function, List, ast.Call, str], Value]
 """What translates a method of a list, for a call of it and the name that its result gets."""
 
 _IDENTITY = (
-    "whether a list contains a real number: in Python NaN equals itself there",
+    "whether a list contains a real number: Python's `in` takes NaN for equal to itself",
     "Write a loop, or any(x == y for x in values).",
 )
 

@@ -48,5 +48,5 @@ def require_one_name(accesses: Sequence[Access]) -> None:
                 one.node,
                 f"'{one.field}' gets a new list here, and the name of line "
                 f"{aliases[one.field].line} may still stand for the old one",
-                f"Assign its entries in a loop, or write ... = list(...{one.field}) there.",
+                f"Assign its entries in a loop, or write ... = list(...{one.field}).",
             )

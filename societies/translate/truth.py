@@ -240,7 +240,7 @@ def chosen(
     """Return the first value if a test holds, else the second; each after its own lines."""
     for value in values:
         if isinstance(value, List | tuple):
-            f.error(node, "a choice between lists", "Write if and else, and use the list there.")
+            f.error(node, "a choice between lists", "Write if and else, and use a list in each.")
     a, b = (f.number(value, node) for value in values)
     kind = common_kind(a.kind, b.kind)
     if kind is None:

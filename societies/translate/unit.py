@@ -33,7 +33,7 @@ PRIVATE = 64
 """Largest number of entries of a list in private memory; longer ones are in scratch memory."""
 
 SHORT = 50_000
-"""Characters of functions from which on whole ticks are not one launch on GPUs: there they take
+"""Characters of functions from which on whole ticks are not one launch on GPUs, where they take
 longer than a launch for each phase (docs/design/translated-rules.md)."""
 
 SORTERS = 128

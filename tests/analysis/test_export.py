@@ -15,6 +15,7 @@ from societies.analysis import exporting
 from societies.analysis.exporting import export
 from societies.errors import ConfigError, OutputError
 from societies.output import Column, Coordinate, EventTable, ResultFile, Variable
+from societies.output.layout import declare
 
 pytestmark = pytest.mark.ci
 
@@ -26,34 +27,36 @@ def file(tmp_path):
     path = tmp_path / "run.h5"
     with ResultFile.create(
         path,
-        coordinates=[
-            Coordinate("society", np.arange(3)),
-            Coordinate("day", np.arange(1, 9)),
-            Coordinate("agent_day", np.arange(2, 9, 2)),
-            Coordinate("agent", np.arange(4)),
-            Coordinate("source", np.array(["hand", "a tool"])),
-        ],
-        variables=[
-            Variable("gini", ("society", "day"), "f8", "1", "Gini coefficient"),
-            Variable("utility", ("society", "day"), "f8", "util", "mean, of utilities"),
-            Variable("share", ("society", "day", "source"), "f8", "1", "share"),
-            Variable("agent_units", ("society", "agent_day", "agent"), "i4", "units", "units"),
-        ],
-        tables=[
-            EventTable(
-                "inventions",
-                (
-                    Column("inventor", "i4", "agent", "who"),
-                    Column("day", "i4", "day", "when"),
-                    Column("society", "i4", "society", "where"),
-                    Column("kind", "i4", "1", "what", meanings=("tool", "machine")),
-                    Column("recipe", "i4", "index", "of what", dim="source"),
-                ),
-                10,
-            )
-        ],
-        attributes={"title": "für Müller", "configuration": "workload: economy"},
-        state={},
+        declare(
+            coordinates=[
+                Coordinate("society", np.arange(3)),
+                Coordinate("day", np.arange(1, 9)),
+                Coordinate("agent_day", np.arange(2, 9, 2)),
+                Coordinate("agent", np.arange(4)),
+                Coordinate("source", np.array(["hand", "a tool"])),
+            ],
+            variables=[
+                Variable("gini", ("society", "day"), "f8", "1", "Gini coefficient"),
+                Variable("utility", ("society", "day"), "f8", "util", "mean, of utilities"),
+                Variable("share", ("society", "day", "source"), "f8", "1", "share"),
+                Variable("agent_units", ("society", "agent_day", "agent"), "i4", "units", "units"),
+            ],
+            tables=[
+                EventTable(
+                    "inventions",
+                    (
+                        Column("inventor", "i4", "agent", "who"),
+                        Column("day", "i4", "day", "when"),
+                        Column("society", "i4", "society", "where"),
+                        Column("kind", "i4", "1", "what", meanings=("tool", "machine")),
+                        Column("recipe", "i4", "index", "of what", dim="source"),
+                    ),
+                    10,
+                )
+            ],
+            attributes={"title": "für Müller", "configuration": "workload: economy"},
+            state={},
+        ),
     ) as result:
         days = slice(0, 6)
         gini = random.random((3, 6))

@@ -16,6 +16,7 @@ from societies.analysis.figures import FIGURES, density
 from societies.analysis.plot import _require_ticks
 from societies.errors import ConfigError, OutputError, SocietiesError
 from societies.output import Coordinate, ResultFile, Variable
+from societies.output.layout import declare
 
 DAYS, COPIES = 60, 4
 SHOCK = "workload: economy\nshocks: [{day: 30, remove: resource, index: 2}]\n"
@@ -615,10 +616,17 @@ def test_every_figure_is_an_option_of_the_command(tmp_path, shell):
     data = run()
     with ResultFile.create(
         path,
-        coordinates=[Coordinate("society", np.arange(COPIES)), Coordinate("day", data.day.values)],
-        variables=[Variable(name, ("society", "day"), "f8", "1", name) for name in ("gini", "x")],
-        attributes={"configuration": "workload: economy"},
-        state={},
+        declare(
+            coordinates=[
+                Coordinate("society", np.arange(COPIES)),
+                Coordinate("day", data.day.values),
+            ],
+            variables=[
+                Variable(name, ("society", "day"), "f8", "1", name) for name in ("gini", "x")
+            ],
+            attributes={"configuration": "workload: economy"},
+            state={},
+        ),
     ) as result:
         for name in ("gini", "x"):
             result.write(name, data[name].values, day=slice(0, DAYS))

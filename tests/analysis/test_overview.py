@@ -17,6 +17,7 @@ from societies.economy import figure as economy_figure
 from societies.economy.figure import PANELS
 from societies.errors import OutputError, SocietiesError
 from societies.output import Coordinate, ResultFile, Variable
+from societies.output.layout import declare
 from societies.workload.drawing.figure import STYLE, series_figure
 
 pytestmark = pytest.mark.ci
@@ -47,10 +48,12 @@ def file(tmp_path):
     data = dataset(days=20)
     with ResultFile.create(
         path,
-        coordinates=[Coordinate("society", np.arange(5)), Coordinate("day", np.arange(1, 31))],
-        variables=[Variable(name, ("society", "day"), "f8", "", name) for name in SERIES],
-        attributes=data.attrs,
-        state={},
+        declare(
+            coordinates=[Coordinate("society", np.arange(5)), Coordinate("day", np.arange(1, 31))],
+            variables=[Variable(name, ("society", "day"), "f8", "", name) for name in SERIES],
+            attributes=data.attrs,
+            state={},
+        ),
     ) as result:
         for name in SERIES:
             result.write(name, data[name].values, day=slice(0, 20))
@@ -239,10 +242,12 @@ def test_a_workload_without_a_figure_has_the_bands_of_its_series(tmp_path, shell
     path = tmp_path / "run.h5"
     with ResultFile.create(
         path,
-        coordinates=[Coordinate("society", np.arange(2)), Coordinate("day", np.arange(1, 4))],
-        variables=[Variable("energy", ("society", "day"), "f8", "", "energy")],
-        attributes={"configuration": "workload: tictactoe"},
-        state={},
+        declare(
+            coordinates=[Coordinate("society", np.arange(2)), Coordinate("day", np.arange(1, 4))],
+            variables=[Variable("energy", ("society", "day"), "f8", "", "energy")],
+            attributes={"configuration": "workload: tictactoe"},
+            state={},
+        ),
     ) as result:
         result.write("energy", np.arange(6.0).reshape(2, 3), day=slice(0, 3))
         result.commit(3)

@@ -63,6 +63,7 @@ from societies.output import (
     inspect,
     open_results,
 )
+from societies.output.layout import declare
 from societies.workload.running.measured import DIFFERS
 
 DAYS, COPIES, AGENTS, EVERY = 120, 2, 500, 7
@@ -147,7 +148,7 @@ def write(path: Path) -> None:
         file = ResultFile.resume(path)
         day, state = file.latest_checkpoint() or (0, first())
     else:
-        file, day, state = ResultFile.create(path, **DECLARED), 0, first()
+        file, day, state = ResultFile.create(path, declare(**DECLARED)), 0, first()
     with file:
         file.log_session(f"from day {day + 1}")
         file.rewind(day)

@@ -21,6 +21,7 @@ from societies.output import (
     checksums,
     open_results,
 )
+from societies.output.layout import declare
 from societies.output.stored_seal import find
 from societies.physics.matmul.matrices import _dataset
 
@@ -105,7 +106,7 @@ DECLARED = {
 def stopped(tmp_path):
     """Return a result whose run was killed after day 3, when it had written some of day 4."""
     path = tmp_path / "stopped.h5"
-    with ResultFile.create(path, **DECLARED) as file:
+    with ResultFile.create(path, declare(**DECLARED)) as file:
         file.write("sum", np.ones((2, 3)), day=slice(0, 3))
         file.write("count", np.ones((3, 2), int), day=slice(0, 3))
         file.write("late", np.ones((2, 2)), day=slice(0, 2))

@@ -21,6 +21,7 @@ from societies.output import (
     open_results,
     resultfile,
 )
+from societies.output.layout import declare
 
 COLUMNS = (
     Column("society", "int32", "", "number of the society"),
@@ -33,7 +34,7 @@ PART = Coordinate("part", np.arange(3))
 STATE = {"x": ((3,), "int32")}
 
 
-def made(path, rows=2, **more):
+def made(path, rows=2, *, overwrite=False, **more):
     usual = {
         "coordinates": [Coordinate("day", np.arange(1, 41)), PART],
         "variables": [Variable("height", ("day",), "float64", "m", "height")],
@@ -41,7 +42,7 @@ def made(path, rows=2, **more):
         "state": STATE,
         "tables": [EventTable("happenings", COLUMNS, rows)],
     }
-    return ResultFile.create(path, **usual | more)
+    return ResultFile.create(path, declare(**usual | more), overwrite=overwrite)
 
 
 def rows(first, last):

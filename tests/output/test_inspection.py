@@ -11,6 +11,7 @@ import pytest
 
 from societies.errors import OutputError
 from societies.output import Column, Coordinate, EventTable, ResultFile, Variable, inspect
+from societies.output.layout import declare
 from societies.output.stored_seal import MAGIC
 from societies.output.trailing import add_hash
 
@@ -36,7 +37,7 @@ DECLARED = {
 @pytest.fixture
 def path(tmp_path):
     path = tmp_path / "run.h5"
-    with ResultFile.create(path, **DECLARED) as file:
+    with ResultFile.create(path, declare(**DECLARED)) as file:
         for step in range(1, 6):
             file.write("change", np.full(COPIES, 1.0 / step), step=step - 1)
             file.write("cells", np.full(COPIES, step, np.int32), step=step - 1)
@@ -177,7 +178,8 @@ import sys, itertools, numpy as np
 sys.path.insert(0, sys.argv[2])
 from test_inspection import DECLARED, COPIES, STEPS
 from societies.output import ResultFile
-with ResultFile.create(sys.argv[1], **DECLARED) as file:
+from societies.output.layout import declare
+with ResultFile.create(sys.argv[1], declare(**DECLARED)) as file:
     print("made", flush=True)
     for step in range(1, STEPS + 1):
         for again in range(30):

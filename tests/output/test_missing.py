@@ -17,6 +17,7 @@ from societies.output import (
     Variable,
     open_results,
 )
+from societies.output.layout import declare
 from societies.output.reading import event_tables
 from societies.workload.declare.protocol import Setup
 from societies.workload.running.contents import contents_of
@@ -155,9 +156,16 @@ def test_what_a_run_has_not_written_yet_is_missing(tmp_path):
     )
     along = [Coordinate("step", every), Coordinate("kind", np.arange(3))]
     with ResultFile.create(
-        path, coordinates=along, variables=values, attributes={}, state={}, tables=[table],
-        clock="step",
-    ) as file:  # fmt: skip
+        path,
+        declare(
+            coordinates=along,
+            variables=values,
+            attributes={},
+            state={},
+            tables=[table],
+            clock="step",
+        ),
+    ) as file:
         file.write("moves", np.array([[5, -1, -1]], np.int16), step=slice(0, 1))
         file.append("steps", {"step": np.array([1]), "parts": np.array([[4, 0, -1]])})
         file.commit(1)

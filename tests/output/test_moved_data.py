@@ -21,6 +21,7 @@ from societies.output import (
     inspect,
     open_results,
 )
+from societies.output.layout import declare
 from societies.output.study import StudyFile
 
 FILES = Path(__file__).parents[1] / "data/files"
@@ -110,12 +111,14 @@ def small(tmp_path):
     columns = [Column("day", "int64", "day", "day"), Column("x", "int64", "1", "x")]
     with ResultFile.create(
         path,
-        coordinates=[Coordinate("day", np.arange(1, 5), "day"), Coordinate("at", np.arange(3))],
-        variables=[Variable(name, ("at",), np.int64, "1", name) for name in ("one", "two")],
-        attributes={},
-        state={},
-        tables=[EventTable("odd", tuple(columns), 5)],
-        slots=0,
+        declare(
+            coordinates=[Coordinate("day", np.arange(1, 5), "day"), Coordinate("at", np.arange(3))],
+            variables=[Variable(name, ("at",), np.int64, "1", name) for name in ("one", "two")],
+            attributes={},
+            state={},
+            tables=[EventTable("odd", tuple(columns), 5)],
+            slots=0,
+        ),
     ) as file:
         for number, name in enumerate(("one", "two")):
             file.write(name, np.arange(3) + number)
@@ -238,10 +241,12 @@ def test_what_comes_from_another_run_is_found(run, tmp_path):
     for number, path in enumerate(paths):
         with ResultFile.create(
             path,
-            coordinates=[Coordinate("day", np.arange(1, 5), "day")],
-            variables=[Variable("x", ("day",), np.int64, "1", "x")],
-            attributes={"configuration": f"seed: {number}"},
-            state={"y": ((3,), np.float64)},
+            declare(
+                coordinates=[Coordinate("day", np.arange(1, 5), "day")],
+                variables=[Variable("x", ("day",), np.int64, "1", "x")],
+                attributes={"configuration": f"seed: {number}"},
+                state={"y": ((3,), np.float64)},
+            ),
         ) as file:
             file.write("x", np.arange(4) + number)
             file.commit(4)
@@ -256,11 +261,13 @@ def test_rows_that_a_run_never_writes_have_checksums_once_they_are_committed(tmp
     path = tmp_path / "run.h5"
     with ResultFile.create(
         path,
-        coordinates=[Coordinate("day", np.arange(1, 5), "day")],
-        variables=[Variable(name, ("day",), np.int64, "1", name) for name in ("x", "none")],
-        attributes={},
-        state={},
-        slots=0,
+        declare(
+            coordinates=[Coordinate("day", np.arange(1, 5), "day")],
+            variables=[Variable(name, ("day",), np.int64, "1", name) for name in ("x", "none")],
+            attributes={},
+            state={},
+            slots=0,
+        ),
     ) as file:
         file.write("x", [7], day=slice(1, 2))  # of day 2 alone
         file.commit(3)

@@ -19,6 +19,7 @@ from societies.background import in_background
 from societies.errors import OutputError
 from societies.output import Column, Coordinate, EventTable, ResultFile, checkpoints, inspect
 from societies.output.disk import Disk
+from societies.output.layout import declare
 
 STATE = {"held": ((4, 50), np.int32), "experience": ((4, 50), np.float64)}
 
@@ -30,11 +31,13 @@ def state_of(day):
 def made(path, tables=()):
     return ResultFile.create(
         path,
-        coordinates=[Coordinate("day", np.arange(1, 11))],
-        variables=[],
-        attributes={},
-        tables=tables,
-        state=STATE,
+        declare(
+            coordinates=[Coordinate("day", np.arange(1, 11))],
+            variables=[],
+            attributes={},
+            tables=tables,
+            state=STATE,
+        ),
     )
 
 

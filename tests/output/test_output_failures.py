@@ -25,6 +25,7 @@ from societies.output import (
     resultfile,
 )
 from societies.output.disk import Disk
+from societies.output.layout import declare
 from societies.output.stored_seal import MAGIC
 from societies.workload.running.engines import ReferenceEngine
 
@@ -46,6 +47,7 @@ import os, resource, signal, sys
 import numpy as np
 from societies.errors import OutputError
 from societies.output import Coordinate, ResultFile, Variable
+from societies.output.layout import declare
 declared = dict(
     coordinates=[Coordinate("day", np.arange(1, 101)), Coordinate("agent", np.arange(1000))],
     variables=[Variable("held", ("day", "agent"), "f8", "units", "units held")],
@@ -89,7 +91,7 @@ def assert_clear(error, path, *words):
 
 def test_existing_file_is_refused(existing):
     with pytest.raises(OutputError) as caught:
-        ResultFile.create(existing, **DECLARED)
+        ResultFile.create(existing, declare(**DECLARED))
     assert_clear(caught.value, existing, "exists already", "resume=True", "overwrite=True")
     assert caught.value.exit_code == 4
 
@@ -128,7 +130,7 @@ def test_a_file_that_appears_meanwhile_is_not_replaced(existing, links, monkeypa
     if not links:
         monkeypatch.setattr(os, "link", no_links)
     with pytest.raises(OutputError) as caught:
-        ResultFile.create(existing, **DECLARED)
+        ResultFile.create(existing, declare(**DECLARED))
     assert_clear(caught.value, existing, "exists already")
 
 
@@ -138,7 +140,7 @@ def no_links(*_):
 
 def test_a_file_system_without_hard_links_will_do(path, monkeypatch):
     monkeypatch.setattr(os, "link", no_links)
-    with ResultFile.create(path, **DECLARED) as file:
+    with ResultFile.create(path, declare(**DECLARED)) as file:
         file.commit(1)
     assert list(path.parent.iterdir()) == [path]
     with open_results(path) as data:
@@ -155,7 +157,7 @@ def test_a_file_removed_before_its_maker_locked_it_is_made_again(path, monkeypat
         return acquire(descriptor, **how)
 
     monkeypatch.setattr(lock, "acquire", late)
-    ResultFile.create(path, **DECLARED).close()
+    ResultFile.create(path, declare(**DECLARED)).close()
     assert len(removed) == 1
     assert list(path.parent.iterdir()) == [path]
 
@@ -171,7 +173,7 @@ def test_a_process_started_while_a_file_is_made_does_not_keep_its_lock(path, mon
 
     monkeypatch.setattr(making, "build", with_a_child)
     try:
-        with ResultFile.create(path, **DECLARED) as file:
+        with ResultFile.create(path, declare(**DECLARED)) as file:
             file.commit(1)
     finally:
         children[0].communicate(b"\n")
@@ -185,7 +187,7 @@ def test_of_many_that_start_at_once_exactly_one_makes_the_file(path):
     def attempt():
         barrier.wait()
         try:
-            ResultFile.create(path, **DECLARED).close()
+            ResultFile.create(path, declare(**DECLARED)).close()
             outcomes.append("made")
         except OutputError as error:
             outcomes.append("exists" if "exists already" in str(error) else str(error))
@@ -201,7 +203,7 @@ def test_of_many_that_start_at_once_exactly_one_makes_the_file(path):
 
 def test_overwrite_replaces(path):
     path.write_bytes(b"old")
-    with ResultFile.create(path, **DECLARED, overwrite=True) as file:
+    with ResultFile.create(path, declare(**DECLARED), overwrite=True) as file:
         file.commit(1)
         with open_results(path) as data:
             assert data.sizes["day"] == 1
@@ -222,11 +224,11 @@ def test_a_run_without_ticks_replaces_too(path):
 @pytest.mark.sample
 @pytest.mark.parametrize("how", ["closed", "killed"])
 def test_overwrite_that_reaches_no_day_changes_nothing(path, how):
-    with ResultFile.create(path, **DECLARED) as file:
+    with ResultFile.create(path, declare(**DECLARED)) as file:
         file.commit(3)
     before, inode = path.read_bytes(), path.stat().st_ino
     program = """
-file = ResultFile.create(sys.argv[1], **declared, overwrite=True)
+file = ResultFile.create(sys.argv[1], declare(**declared), overwrite=True)
 file.log_session("about to begin")
 if sys.argv[2] == "killed":
     os.kill(os.getpid(), signal.SIGKILL)
@@ -243,7 +245,7 @@ file.close()
 
 def test_partial_files_of_the_living_and_of_others_stay(path):
     program = """
-file = ResultFile.create(sys.argv[1], **declared, overwrite=True)
+file = ResultFile.create(sys.argv[1], declare(**declared), overwrite=True)
 print("made", flush=True)
 sys.stdin.readline()
 """
@@ -264,10 +266,10 @@ sys.stdin.readline()
         assert not stale.exists()
         # A second one that wants to replace the same file is refused, and harms no other.
         with pytest.raises(OutputError) as caught:
-            ResultFile.create(path, **DECLARED, overwrite=True)
+            ResultFile.create(path, declare(**DECLARED), overwrite=True)
         assert_clear(caught.value, path, "another run is writing it")
         with pytest.raises(OutputError):
-            ResultFile.create(path, **DECLARED)
+            ResultFile.create(path, declare(**DECLARED))
         unplaced = {p.name for p in path.parent.iterdir()} - {*others, "run.h5"}
         assert len(unplaced) == 1 and path.read_bytes() == b"old"
         maker.stdin.close()
@@ -288,7 +290,7 @@ def test_places_where_no_file_can_be(tmp_path, kind):
         path = path / "run.h5"
     for overwrite in (False, True):
         with pytest.raises(OutputError) as caught:
-            ResultFile.create(path, **DECLARED, overwrite=overwrite)
+            ResultFile.create(path, declare(**DECLARED), overwrite=overwrite)
         assert_clear(caught.value, path, "the argument out", "not")
     with pytest.raises(OutputError):
         ResultFile.resume(tmp_path)
@@ -309,7 +311,7 @@ if os.geteuid() == 0:
 for overwrite in (False, True):
     for name in ("run.h5", "old.h5"):
         try:
-            ResultFile.create(name, **declared, overwrite=overwrite)
+            ResultFile.create(name, declare(**declared), overwrite=overwrite)
         except OutputError as error:
             print(error)
 """,
@@ -335,7 +337,7 @@ def test_largest_file_size_reached_while_the_file_is_made(existing, limit):
 signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
 resource.setrlimit(resource.RLIMIT_FSIZE, (int(sys.argv[2]), int(sys.argv[2])))
 try:
-    ResultFile.create(sys.argv[1], **declared, overwrite=True)
+    ResultFile.create(sys.argv[1], declare(**declared), overwrite=True)
 except OutputError as error:
     print(error)
 print(sorted(os.listdir(os.path.dirname(sys.argv[1]))))
@@ -361,7 +363,7 @@ def test_full_disk(small_disk, forewarned, overwrite, monkeypatch):
     if overwrite:
         path.write_bytes(b"precious")
     with pytest.raises(OutputError) as caught:
-        ResultFile.create(path, **DECLARED, overwrite=overwrite)
+        ResultFile.create(path, declare(**DECLARED), overwrite=overwrite)
     assert_clear(caught.value, path, "the disk is full", "the argument out")
     assert sorted(os.listdir(small_disk)) == ["filler"] + ["run.h5"] * overwrite
     if overwrite:
@@ -375,7 +377,7 @@ def test_after_creation_a_full_disk_does_no_harm(small_disk):
     """All space is claimed at the start: a run that has begun continues to its end."""
     declared = DECLARED | {"variables": DECLARED["variables"][:1]}
     path = small_disk / "run.h5"
-    with ResultFile.create(path, **declared) as file:
+    with ResultFile.create(path, declare(**declared)) as file:
         with pytest.raises(OSError), (small_disk / "filler").open("wb", buffering=0) as filler:
             while True:
                 filler.write(bytes(4096))
@@ -401,7 +403,7 @@ from societies.output import files, making
 files.shutil = SimpleNamespace(disk_usage=lambda _: SimpleNamespace(total=10**12, free=10**12))
 making.claim = lambda *_: None
 try:
-    ResultFile.create(sys.argv[1], **declared).close()
+    ResultFile.create(sys.argv[1], declare(**declared)).close()
     print("made")
 except OutputError as error:
     print(error)
@@ -425,7 +427,7 @@ def test_a_run_that_cannot_continue_writing_keeps_its_committed_days(path, limit
     done = python(
         """
 import gc
-ResultFile.create(sys.argv[1], **declared).close()
+ResultFile.create(sys.argv[1], declare(**declared)).close()
 signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
 file = ResultFile.resume(sys.argv[1])
 resource.setrlimit(resource.RLIMIT_FSIZE, (int(sys.argv[2]), int(sys.argv[2])))
@@ -468,7 +470,7 @@ gc.collect()
     [(errno.ENOSPC, "the disk is full"), (errno.EDQUOT, "the disk's quota is used up")],
 )
 def test_a_write_that_the_disk_refuses(number, said, path, monkeypatch):
-    file = ResultFile.create(path, **DECLARED)
+    file = ResultFile.create(path, declare(**DECLARED))
     file.commit(3)
 
     def full(_):
@@ -488,7 +490,7 @@ def test_a_file_that_another_process_writes(path):
     program = (
         PROGRAM
         + """
-with ResultFile.create(sys.argv[1], **declared) as file:
+with ResultFile.create(sys.argv[1], declare(**declared)) as file:
     for day in (1, 2, 3):
         file.write("held", np.full(1000, float(day)), day=day - 1)
         file.commit(day)
@@ -504,7 +506,7 @@ with ResultFile.create(sys.argv[1], **declared) as file:
                 ResultFile.resume(path)
             assert_clear(caught.value, path, "open elsewhere", "try again")
             with pytest.raises(OutputError) as caught:
-                ResultFile.create(path, **DECLARED, overwrite=True)
+                ResultFile.create(path, declare(**DECLARED), overwrite=True)
             assert_clear(caught.value, path, "another run is writing it")
             with open_results(path) as data, open_results(path) as again:
                 assert data.held.mean("agent").values.tolist() == list(range(1, day + 1))
@@ -526,7 +528,7 @@ with ResultFile.create(sys.argv[1], **declared) as file:
 
 
 def test_a_file_that_is_open_for_reading_can_be_resumed(path):
-    ResultFile.create(path, **DECLARED).close()
+    ResultFile.create(path, declare(**DECLARED)).close()
     reader = "import h5py, sys; file = h5py.File(sys.argv[1]); print(1, flush=True); input()"
     command = [sys.executable, "-c", reader, path]
     with (
@@ -545,14 +547,14 @@ def test_a_file_that_is_open_for_reading_can_be_resumed(path):
 
 
 def test_two_writers_in_one_process(path):
-    with ResultFile.create(path, **DECLARED) as file:
+    with ResultFile.create(path, declare(**DECLARED)) as file:
         file.commit(1)
         before = path.read_bytes()
         with pytest.raises(OutputError) as caught:
             ResultFile.resume(path)
         assert_clear(caught.value, path, "open elsewhere", "try again")
         with pytest.raises(OutputError) as caught:
-            ResultFile.create(path, **DECLARED, overwrite=True)
+            ResultFile.create(path, declare(**DECLARED), overwrite=True)
         assert_clear(caught.value, path, "another run is writing it")
         assert path.read_bytes() == before
         file.commit(2)
@@ -570,7 +572,7 @@ def test_files_that_are_not_ours_or_damaged(path, content):
         with h5py.File(path, "w") as file:
             file["a"] = 1
     else:
-        ResultFile.create(path, **DECLARED).close()
+        ResultFile.create(path, declare(**DECLARED)).close()
         if content == "half":
             path.write_bytes(path.read_bytes()[: path.stat().st_size // 2])
         else:
@@ -602,4 +604,4 @@ def test_interrupted_while_the_file_is_made(existing, monkeypatch):
 
     monkeypatch.setattr(Disk, "sync", interrupt)
     with pytest.raises(KeyboardInterrupt):
-        ResultFile.create(existing, **DECLARED, overwrite=True)
+        ResultFile.create(existing, declare(**DECLARED), overwrite=True)

@@ -49,7 +49,7 @@ STATE = {
 
 def create(path, **changes):
     declared = {"coordinates": COORDINATES, "variables": VARIABLES, "state": STATE}
-    return ResultFile.create(path, **declared | {"attributes": ATTRIBUTES} | changes)
+    return ResultFile.create(path, declare(**declared | {"attributes": ATTRIBUTES} | changes))
 
 
 def state_of(day):
@@ -353,11 +353,12 @@ def test_a_large_file_takes_little_memory_to_make(tmp_path):
     program = """
 import resource, sys, numpy as np
 from societies.output import Coordinate, ResultFile, Variable
+from societies.output.layout import declare
 def make(days):
     coordinates = [Coordinate("day", np.arange(days)), Coordinate("x", np.arange(1000))]
     variables = [Variable("a", ("day", "x"), "f8", "", "")]
-    file = ResultFile.create(sys.argv[1], coordinates=coordinates, variables=variables,
-                             attributes={}, state={}, overwrite=True)
+    layout = declare(coordinates, variables, attributes={}, state={})
+    file = ResultFile.create(sys.argv[1], layout, overwrite=True)
     file.commit(1)
     file.close()
     return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss

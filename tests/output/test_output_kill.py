@@ -17,6 +17,7 @@ import pytest
 from numpy.testing import assert_array_equal
 
 from societies.output import Coordinate, ResultFile, Variable, open_results
+from societies.output.layout import declare
 
 SOCIETIES, AGENTS, DAYS, EVERY, KILLS = 3, 1000, 240, 3, 24
 SEED = int(os.environ.get("SOCIETIES_TEST_SEED", "20240611"))
@@ -62,7 +63,7 @@ def write_all(path):
         day, state = file.latest_checkpoint() or (0, first_state())
     else:
         declared = {"coordinates": COORDINATES, "variables": VARIABLES, "state": STATE}
-        file = ResultFile.create(path, **declared, attributes={"recurrence": "lcg"})
+        file = ResultFile.create(path, declare(**declared, attributes={"recurrence": "lcg"}))
         day, state = 0, first_state()
     with file:
         file.log_session(f"from day {day}")

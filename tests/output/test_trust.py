@@ -15,6 +15,7 @@ from societies.cli import main
 from societies.errors import OutputError
 from societies.inputs import HDF5
 from societies.output import Coordinate, ResultFile, Variable, inspect, open_results, stored_seal
+from societies.output.layout import declare
 from societies.output.tables import Column, EventTable
 from societies.output.trust import opened
 
@@ -30,7 +31,7 @@ SECRET = b"the only copy of a whole thesis, 100 bytes of it at least".ljust(128,
 @pytest.fixture
 def path(tmp_path):
     found = tmp_path / "run.h5"
-    ResultFile.create(found, **DECLARED).close()
+    ResultFile.create(found, declare(**DECLARED)).close()
     return found
 
 
@@ -176,7 +177,7 @@ def test_other_types_than_a_run_writes_are_reported_as_damage(path, change):
 def test_a_clock_that_is_no_column_is_reported_as_damage(tmp_path):
     table = EventTable("deals", (Column("day", "int32", "day", "day"),), 4)
     path = tmp_path / "run.h5"
-    ResultFile.create(path, **DECLARED, tables=[table]).close()
+    ResultFile.create(path, declare(**DECLARED, tables=[table])).close()
     with h5py.File(path, "r+") as file:
         file.attrs["clock"] = "\x1b[2J"
     forge(path)
@@ -269,7 +270,7 @@ def test_pipes_and_devices_are_no_results(tmp_path, patience):
             with pytest.raises(OutputError, match=f"is {kind}, not"):
                 opening(place)
         with pytest.raises(OutputError, match="not a file"):
-            ResultFile.create(place, **DECLARED, overwrite=True)
+            ResultFile.create(place, declare(**DECLARED), overwrite=True)
 
 
 def test_a_stranger_s_file_cannot_be_resumed_by_the_economy(tmp_path, monkeypatch, victim):

@@ -11,6 +11,7 @@ from test_studies import compute, layout, make
 
 from societies.errors import OutputError
 from societies.output import Coordinate, ResultFile, Variable, files, inspect, lock, open_results
+from societies.output.layout import declare
 from societies.output.study import StudyFile
 
 REFUSED = "another run is writing it|is open elsewhere|a sweep is writing it|exists already"
@@ -19,10 +20,12 @@ REFUSED = "another run is writing it|is open elsewhere|a sweep is writing it|exi
 def create(path, value=1, *, overwrite=False):
     file = ResultFile.create(
         path,
-        coordinates=[Coordinate("day", np.arange(1, 5), "day")],
-        variables=[Variable("x", ("day",), np.int64, "1", "x")],
-        attributes={"label": str(value)},
-        state={"y": ((3,), np.float64)},
+        declare(
+            coordinates=[Coordinate("day", np.arange(1, 5), "day")],
+            variables=[Variable("x", ("day",), np.int64, "1", "x")],
+            attributes={"label": str(value)},
+            state={"y": ((3,), np.float64)},
+        ),
         overwrite=overwrite,
     )
     file.write("x", np.full(4, value))

@@ -215,6 +215,24 @@ BREAK = re.compile(r"(?<=[\w,])\"?\s*\n\s*(?:#|//|f?\")? ?")
 UNUSUAL = re.compile(rf"(?<![\w./-])(?:{'|'.join(PLAIN).replace(' ', ' +')})(?![\w/-]|\.\w)", re.I)
 
 
+PLACE = re.compile(
+    r"(?<!\bis )(?<!\bare )\bthere\b(?! +(?:is|are|was|were|may|must|can|will|has|have)\b)", re.I
+)
+"""`there` as the name of a place, which messages and comments say by its name."""
+
+
+def places_without_name(path: Path) -> list[str]:
+    """Return line and text for each `PLACE` of a file."""
+    if not PLACE.search(joined(path.read_text())):
+        return []
+    text = joined(sentences(path))
+    lines = list(itertools.accumulate(map(len, path.read_text().splitlines(True)), initial=0))
+    return [
+        f"{bisect.bisect(lines, one.start())}: '{text[one.start() - 20 : one.end()]}' -> where"
+        for one in PLACE.finditer(text)
+    ]
+
+
 def unusual(path: Path, allowed: str = "") -> list[str]:
     """Return line, words and what to write instead, for each of `PLAIN` that a file has."""
     text = path.read_text()
@@ -242,6 +260,12 @@ def test_words_are_those_of_the_field():
         if name.endswith((".py", ".md", ".cl", ".yaml"))
         for one in unusual(ROOT / name, EXCEPTIONS.get(name, ""))
     ]
+    found += [
+        f"{name}:{one}"
+        for name in sorted(names)
+        if name.endswith(".py") and name.startswith(("societies/", "reference_py/"))
+        for one in places_without_name(ROOT / name)
+    ]
     tests = sorted(name for name in names if name.endswith(".py") and name.startswith("tests/"))
     found += [f"{name}:{one}" for name in tests for one in names_of_tests(ROOT / name)]
     assert not found, "\n".join(found)
@@ -263,4 +287,6 @@ def test_words_of_our_own_are_found(tmp_path):
     (tmp_path / "d.py").write_text(
         "def test_old():\n    told = 1\n\ndef test_it_begins_anew(): pass\n"
     )
+    (tmp_path / "e.py").write_text('"There is one"\n"Are there any?"\n"Write it\\n"\n"there."\n')
+    assert [one[:2] for one in places_without_name(tmp_path / "e.py")] == ["4:"]
     assert names_of_tests(tmp_path / "d.py") == ["4: 'anew' in the name of a test"]

@@ -291,6 +291,26 @@ def test_mistakes_of_a_declaration_have_their_place(folder, capsys, old, new, sa
         assert said in error and "walk.py:" in error and "internal" not in error
 
 
+@pytest.mark.parametrize(
+    ("member", "instead"),
+    [
+        ("def contents(self, setup): pass", "write contents_class = 'MODULE:CLASS'"),
+        ("def report(self, *of): pass", "write report_class = 'MODULE:CLASS'"),
+        ("clock_plural = 'days'", "leave it out"),
+        ("copies_plural = 'societies'", "leave it out"),
+    ],
+)
+def test_members_that_nothing_reads_are_refused(folder, capsys, member, instead):
+    """Such a class was run with the default."""
+    text = SOURCE.replace("NAME", "walk_alone").replace(
+        "    def sizes", f"    {member}\n\n    def sizes"
+    )
+    (folder / "walk.py").write_text(text)
+    assert shell("check", "walk.yaml") == 2
+    name = member.removeprefix("def ").partition("(")[0].partition(" ")[0]
+    assert f"Walk.{name} is no member of workloads: {instead}" in capsys.readouterr().err
+
+
 def test_a_step_without_an_argument_of_its_phase_is_an_error(folder, capsys):
     """A device carried the phase out with the argument of another step, or with 0."""
     schedule = """step_arguments = ("part",)

@@ -479,6 +479,9 @@ def test_a_setup_is_that_of_the_device(monkeypatch):
     assert setup.source is not None and reported == []
     own = setup.on(A_DEVICE)
     assert own.source is not None and reported == [(other, A_DEVICE)]
+    same = Setup(tallies.WORKLOAD, other)
+    assert same.source is not None and same.on(None).__dict__["source"] is same.source
+    assert same.on(A_DEVICE).source is not None and reported == [(other, A_DEVICE)] * 2
     monkeypatch.setattr(tallies.Tallies, "fitted", lambda self, config, device: other)
     one, _, _ = engine_of(setup, "reference")
     assert one.parameters is other

@@ -41,7 +41,7 @@ class TreeParameters:
     each : playouts of a leaf
     exploration : weight of the term that prefers moves with few playouts
     rave : playouts of a move at which its own wins weigh as much as those of all games with a stone
-        there; 0: these do not count
+        in this cell; 0: these do not count
     stream_base : where the streams of the seed begin
     limit : random streams of a game
     """

@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar, Generic, TypeVar
 
+from societies.errors import ConfigError
 from societies.workload.declare.fields import State
 from societies.workload.declare.phases import Step
 
@@ -133,6 +134,10 @@ class InPython(Generic[C, P]):
 
     def require_class(self) -> None:
         """Raise ConfigError if the class has an impossible declaration; called at its import."""
+        former = {"contents", "report", "clock_plural", "copies_plural"}  # members until 2026-11
+        for name in sorted(former & {*dir(self)}):
+            instead = "leave it out" if "_" in name else f"write {name}_class = 'MODULE:CLASS'"
+            raise ConfigError(f"{type(self).__name__}.{name} is no member of workloads: {instead}")
 
     def replaceable(self) -> Mapping[str, Rule]:
         """Return the rules that may be replaced, by name; the section ``rules`` has their keys."""

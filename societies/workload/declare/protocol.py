@@ -315,6 +315,8 @@ class Setup(Generic[C, P]):
         made = Setup(self.workload, config, device)
         if config is self.config:
             made.__dict__.update({**self.__dict__, **made.__dict__})
+            if device is not self.device:
+                made.__dict__.pop("source", None)  # may be computed on the device
         return made
 
     @cached_property

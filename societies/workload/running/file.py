@@ -64,17 +64,14 @@ def create(
 ) -> ResultFile:
     """Create the file; ``facts`` are attributes that name the device."""
     config = setup.config
-    return ResultFile.create(
-        path,
-        **parts(setup, contents),
-        attributes={
-            **contents.attributes(),
-            **origin(setup),
-            **files.file_attributes(path, config.model_dump(mode="json"), config.files()),
-            **facts,
-        },
-        overwrite=overwrite,
-    )
+    attributes = {
+        **contents.attributes(),
+        **origin(setup),
+        **files.file_attributes(path, config.model_dump(mode="json"), config.files()),
+        **facts,
+    }
+    layout = declare(**parts(setup, contents), attributes=attributes)
+    return ResultFile.create(path, layout, overwrite=overwrite)
 
 
 def require_checkpoint(

@@ -9,6 +9,9 @@
 // for takes the next task. So a single workgroup, or many in turn, do the same work. The last one
 // to leave makes the words 0 for the next launch. No local memory.
 //
+// All accesses to the words are atomic, also those that only look: a processor may carry out a plain
+// look after reads that follow it, which then miss what a task before has written.
+//
 // Twin: none; nothing is computed here.
 
 #ifndef ECONOMY_CREW_CL
@@ -19,7 +22,7 @@
 // Words of a society: tasks begun, tasks done, workgroups that have left.
 #define CREW_WORDS 3
 #ifndef PATIENCE
-#define PATIENCE 5000  // looks at the words, some 10 microseconds; a task is shorter
+#define PATIENCE 500  // looks at the words, some 10 microseconds; a task is shorter
 #endif
 
 // The next task of a society; NONE if there are none left or this workgroup has waited for long.
@@ -29,10 +32,10 @@ INLINED uint next_task(volatile __global uint *crew, const uint rounds, const ui
                        const uint alone)
 {
     for (uint waited = 0; waited < PATIENCE; ++waited) {
-        const uint task = crew[0];
+        const uint task = atomic_or(crew, 0u);
         if (task > rounds * each) break;
         const uint place = task == 0 ? 0 : (task - 1) % each;
-        if (crew[1] < task - place + min(place, alone)) continue;
+        if (atomic_or(crew + 1, 0u) < task - place + min(place, alone)) continue;
         if (atomic_max(crew, task + 1) == task) {  // no other one has taken it meanwhile
             mem_fence(CLK_GLOBAL_MEM_FENCE);  // what tasks before have written, before it is read
             return task;
@@ -50,7 +53,7 @@ INLINED void task_is_done(volatile __global uint *crew)
 INLINED void leave_crew(volatile __global uint *crew, const uint workgroups)
 {
     if (atomic_inc(crew + 2) + 1 < workgroups) return;
-    for (uint word = 0; word < CREW_WORDS; ++word) crew[word] = 0;
+    for (uint word = 0; word < CREW_WORDS; ++word) atomic_and(crew + word, 0u);
 }
 
 #endif

@@ -626,15 +626,16 @@ __kernel void trading(STATE_PARAMETERS, TABLE_PARAMETERS, __global real *scores,
         const uint pair = place % PAIRS;
         const uint a = partners(market_round, 2 * pair), b = partners(market_round, 2 * pair + 1);
         const bool meets = paired && alive(a) && alive(b);
+        meet(MEETING, market_round, meets ? team : resting(team), SCORES_OF((size_t)place), menus);
 #if RANKED
         // What agents without a meeting in the first round have cached is of an earlier market.
+        // It is cleared after the meeting, in which work-items without one read it as well.
         if (market_round == 0 && paired && team.lane == 0) {
             const bool last = AGENTS % 2 == 1 && pair + 1 == PAIRS;
             if (last) menus[society * AGENTS + partners(0, AGENTS - 1)].known = 0;
             if (!meets) menus[society * AGENTS + a].known = menus[society * AGENTS + b].known = 0;
         }
 #endif
-        meet(MEETING, market_round, meets ? team : resting(team), SCORES_OF((size_t)place), menus);
         barrier(CLK_LOCAL_MEM_FENCE);  // the memory of these meetings is read, before it is others'
         first += teams;
     } while (first < end);

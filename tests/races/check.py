@@ -781,7 +781,8 @@ def repeatable(run: Any, times: int = 5) -> bool:
 def kernel_names() -> set[str]:
     """Return the names of all kernels of kernels/."""
     texts = (without_comments(path.read_text()) for path in KERNELS.rglob("*.cl"))
-    return {name for text in texts for name in re.findall(r"\b__kernel\s+void\s+(\w+)", text)}
+    named = re.compile(r"\b__kernel\s+(?:__attribute__\s*\(\(.*?\)\)\s*)?void\s+(\w+)")
+    return {name for text in texts for name in named.findall(text)}
 
 
 def uncovered(files: set[str], launched: set[str]) -> list[str]:

@@ -9,8 +9,8 @@
 // for takes the next task. So a single workgroup, or many in turn, do the same work. The last one
 // to leave makes the words 0 for the next launch. No local memory.
 //
-// All accesses to the words are atomic, also those that only look: a processor may carry out a plain
-// look after reads that follow it, which then miss what a task before has written.
+// All accesses to the words are atomic, also those that only look: a processor may carry out a
+// plain look after reads that follow it, which then miss what a task before has written.
 //
 // Twin: none; nothing is computed here.
 

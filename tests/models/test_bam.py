@@ -13,6 +13,7 @@ from small import BAM_WORDS, small
 
 from reference_py.copies import Copy
 from societies import config_from_dict
+from societies.analysis.accounts import rows_of
 from societies.config.model import SHAPE
 from societies.models import bam
 from societies.models.bam.accounts import ACCOUNTS
@@ -223,7 +224,7 @@ def test_no_money_appears_while_policies_begin_and_end(seed):
         for copy in range(2):
             assert logs["series"][copy, DISCREPANCY] == 0.0, (quarter, copy)
             paid, after = named(FLOWS, logs["flow"][copy]), named(SECTORS, logs["balance"][copy])
-            rows = [row for _, row in ACCOUNTS.rows(paid, named(SECTORS, before[copy]), after)]
+            rows = [*rows_of(ACCOUNTS, paid, named(SECTORS, before[copy]), after).values()]
             ended = engine.copies_now[copy].ended
             if not 0 <= ended < quarter:
                 assert not any(map(sum, [*rows, *zip(*rows, strict=True)])), (quarter, copy)
@@ -256,7 +257,7 @@ def test_rows_and_columns_of_the_table_of_flows_add_up_to_0(words):
         for phase in WORKLOAD.day:
             rules[phase](config, economy, quarter)
         paid, after = named(FLOWS, economy.flow), named(SECTORS, economy.balance)
-        rows = [row for _, row in ACCOUNTS.rows(paid, before, after)]
+        rows = [*rows_of(ACCOUNTS, paid, before, after).values()]
         assert not any(map(sum, [*rows, *zip(*rows, strict=True)])), quarter
         seen |= {name for name, amount in paid.items() if amount}
         before = after

@@ -20,12 +20,11 @@ from pathlib import Path
 
 import numpy as np
 from appending import append
+from economy import device_engine, run
 
 import societies
 from societies.economy.parameters import parameters
 from societies.economy.schedule import day_schedule
-from societies.economy.workload import WORKLOAD
-from societies.workload.running.engines import LOG_TICKS, DeviceEngine
 from societies.workload.running.state import state_hash
 
 FIELDS = (
@@ -43,7 +42,7 @@ def engine_of(options, count, profiling=False):
     )
     p = parameters(config)
     device = societies.choose_device("cpu" if options.make else options.device, profiling=profiling)
-    return DeviceEngine(WORKLOAD, p, device, first=p.first_society, copies=p.societies), p
+    return device_engine(device, p), p
 
 
 def hash_of(engine, count):
@@ -55,9 +54,7 @@ def make(options):
     """Write states and, for one society and for all, the hash some days later."""
     engine, _ = engine_of(options, STORED)
     engine.start()
-    for day in range(1, options.day + 1, LOG_TICKS):
-        engine.run_ticks(day, min(options.day, day + LOG_TICKS - 1))
-        engine.logs()
+    run(engine, 1, options.day)
     states = dict(engine.state())
     engine.run_ticks(options.day + 1, options.day + options.days)
     hashes = {f"hash_of_{n}": np.array(hash_of(engine, n)) for n in (1, STORED)}

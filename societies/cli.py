@@ -17,6 +17,7 @@ import warnings
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, nullcontext, suppress
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, NoReturn, TextIO
 
@@ -1184,8 +1185,8 @@ def fan(
         raise ConfigError("--set, --tick, --pasts and --futures are for a CONFIG that is run")
     typed("ticks", "window")
     found = fans.fan_of_file(source, variables, window, level)
-    plain = lambda: effects.records(found)  # noqa: E731
-    _print_found(plain if as_json else None, lambda: fans.fan_table(found))
+    plain = partial(effects.records, found) if as_json else None
+    _print_found(plain, lambda: fans.fan_table(found))
     if figure is not None:
         _draw_found([source], figure, "fan", variables, {}, sys.stderr if as_json else None)
 

@@ -499,6 +499,14 @@ def is_named(name: str, texts: str) -> bool:
 
 # ---------------------------------------------------------------- Python
 
+_KERNEL = re.compile(r"\b__kernel\s+(?:__attribute__\s*\(\(.*?\)\)\s*)?void\s+(\w+)")
+
+
+def kernel_names(texts: Iterable[str]) -> set[str]:
+    """Return the names of the kernels of texts without comments."""
+    return {name for text in texts for name in _KERNEL.findall(text)}
+
+
 _KERNEL_TEXT = re.compile(
     r"\b(?:__)?kernel\s+(?:__attribute__\s*\(\(.*?\)\)\s*)*void\s+(?:__attribute__\s*\(|\w*)"
     r"|\bget_(?:global|local|group)_id\s*\(|\bbarrier\s*\(\s*CLK_",

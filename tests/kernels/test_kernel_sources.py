@@ -17,6 +17,7 @@ from source_rules import (
     comments,
     contraction,
     is_named,
+    kernel_names,
     kernel_text,
     local_pointers,
     missed_barriers,
@@ -450,14 +451,8 @@ def test_every_kernel_of_a_workload_is_launched_by_a_phase(name):
         other: {one.kernel or phase for phase, several in launches(other) for one in several}
         for other in sharing
     }
-    kernels = {
-        kernel
-        for file, text in TEXTS.items()
-        if file.startswith(tuple(own))
-        for kernel in re.findall(
-            r"\b__kernel\s+(?:__attribute__\s*\(\(.*?\)\)\s*)?void\s+(\w+)", blanked(text)
-        )
-    }
+    of_folders = (text for file, text in TEXTS.items() if file.startswith(tuple(own)))
+    kernels = kernel_names(map(blanked, of_folders))
     assert kernels <= set().union(MAKE_TABLES, *launched.values())
     assert launched[name] <= kernels
 

@@ -32,7 +32,11 @@ from unittest import mock
 
 ROOT = Path(__file__).resolve().parents[2]
 TESTS = ROOT / "tests"
-sys.path[:0] = [str(ROOT), str(TESTS), str(TESTS / "primitives"), str(TESTS / "races")]
+sys.path[:0] = [
+    str(ROOT),
+    str(TESTS),
+    *(str(TESTS / one) for one in ("primitives", "kernels", "races")),
+]
 MEASURED = {"measures": True, "network": [1]}
 os.environ["SOCIETIES_DEBUG"] = "race"  # before anything loads the OpenCL library
 os.environ.setdefault("OCLGRIND_MAX_ERRORS", "1000000")  # mutants make many, and they are not read
@@ -41,6 +45,7 @@ import contracts  # noqa: E402
 import numpy as np  # noqa: E402
 import small  # noqa: E402
 from engines import DeviceEngine, ReferenceEngine  # noqa: E402
+from source_rules import kernel_names  # noqa: E402
 from wide_rows import Wide  # noqa: E402
 
 from reference_py.economy import tables  # noqa: E402
@@ -778,16 +783,14 @@ def repeatable(run: Any, times: int = 5) -> bool:
 # ---------------------------------------------------------------- what was not checked
 
 
-def kernel_names() -> set[str]:
+def shipped_kernels() -> set[str]:
     """Return the names of all kernels of kernels/."""
-    texts = (without_comments(path.read_text()) for path in KERNELS.rglob("*.cl"))
-    named = re.compile(r"\b__kernel\s+(?:__attribute__\s*\(\(.*?\)\)\s*)?void\s+(\w+)")
-    return {name for text in texts for name in named.findall(text)}
+    return kernel_names(without_comments(path.read_text()) for path in KERNELS.rglob("*.cl"))
 
 
 def uncovered(files: set[str], launched: set[str]) -> list[str]:
     """Return what nothing was run of: kernels, and files of primitives (group.cl: only names)."""
-    missed = kernel_names() - launched - set(NOT_UNDER_OCLGRIND) - set(CLASSES)
+    missed = shipped_kernels() - launched - set(NOT_UNDER_OCLGRIND) - set(CLASSES)
     unseen = {path.name for path in (KERNELS / "primitives").glob("*.cl")} - files - {"group.cl"}
     return [
         *(f"kernel {name} was never launched" for name in sorted(missed)),
@@ -904,7 +907,7 @@ def main() -> int:
         checks.failures.append("economy: no agent traded, so half of trading.cl was not run")
     if options.only is None:
         checks.failures += uncovered(files, launched)
-    print(f"\nkernels of kernels/ launched: {', '.join(sorted(kernel_names() & launched))}")
+    print(f"\nkernels of kernels/ launched: {', '.join(sorted(shipped_kernels() & launched))}")
     for failure in checks.failures:
         print(failure, file=sys.stderr)
     wrong = f"{len(checks.failures)} failures" if checks.failures else "nothing found"

@@ -43,6 +43,13 @@ class _Exits(Generic[S]):
         self.continues: list[S] = []
 
 
+def is_choice(node: SyntaxNode) -> bool:
+    """Return whether it is ``?:``, ``&&`` or ``||``, of which a part may not be carried out."""
+    if node.kind is Kind.BINARY_OPERATOR:
+        return node.between(*node.children) in ("&&", "||")
+    return node.kind is Kind.CONDITIONAL_OPERATOR
+
+
 class Flow(ABC, Generic[S]):
     """A walk through one function; a subclass defines the value of an expression."""
 

@@ -20,7 +20,7 @@ from societies.localmem.clang import (
     evaluate,
     is_pointer,
 )
-from societies.localmem.flow import Flow, FlowState, initial_value
+from societies.localmem.flow import Flow, FlowState, initial_value, is_choice
 from societies.localmem.frames import LocalFrame, StackBlock
 from societies.localmem.stack import FREE, MALLOC
 
@@ -177,9 +177,7 @@ class _ReuseWalk(Flow[_ReuseState]):
             else:
                 self.expression(children[1], state)
                 self.expression(children[0], state)
-        elif kind is Kind.CONDITIONAL_OPERATOR or (
-            kind is Kind.BINARY_OPERATOR and node.between(*children) in ("&&", "||")
-        ):
+        elif is_choice(node):
             self.choice(node, state)
         elif kind in (Kind.COMPOUND_STMT, Kind.StmtExpr):
             for child in children:

@@ -20,7 +20,7 @@ from societies.localmem.clang import (
     is_pointer,
     pointer_as_written,
 )
-from societies.localmem.flow import Flow, FlowState
+from societies.localmem.flow import Flow, FlowState, is_choice
 from societies.localmem.frames import DEFAULT_ALIGNMENT, LocalFrame, StackBlock, rounded_up
 
 MALLOC, FREE = "local_malloc", "local_free"
@@ -155,9 +155,7 @@ class StackWalk(Flow[_Stack]):
         wrapped = kind in _WRAPPERS
         if wrapped:
             self._wanted.append(node)
-        if kind is Kind.CONDITIONAL_OPERATOR or (
-            kind is Kind.BINARY_OPERATOR and node.between(*children) in ("&&", "||")
-        ):
+        if is_choice(node):
             self.choice(node, state)
         elif kind is Kind.COMPOUND_STMT or kind is Kind.StmtExpr:
             for child in children:

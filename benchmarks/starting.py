@@ -17,30 +17,25 @@ from __future__ import annotations
 import argparse
 import csv
 import os
-import resource
-import subprocess
 import sys
 import tempfile
-import time
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 
+from societies.workload.checking.waits import CACHES, COMPLETION, timed
+
 COMMAND = "from societies.__main__ import command; command()"
-COMPLETED = {"_SOCIETIES_COMPLETE": "complete_bash"}
 STARTS: dict[str, tuple[list[str], dict[str, str]]] = {
     "python": (["pass"], {}),
     "typer": (["import typer"], {}),
     "--help": ([COMMAND, "--help"], {}),
     "--version": ([COMMAND, "--version"], {}),
     "check": ([COMMAND, "check", "economy/quickstart"], {}),
-    "completion of CONFIG": (
-        [COMMAND],
-        {**COMPLETED, "COMP_WORDS": "societies run eco", "COMP_CWORD": "2"},
-    ),
+    "completion of CONFIG": ([COMMAND], COMPLETION),
     "completion of --set": (
         [COMMAND],
         {
-            **COMPLETED,
+            **COMPLETION,
             "COMP_WORDS": "societies run economy/quickstart --set trad",
             "COMP_CWORD": "4",
         },
@@ -90,7 +85,7 @@ def of_runs(
 ) -> Iterator[tuple[str, str, int, float, float]]:
     """Yield the times of a run of one day with empty caches, and of the runs after it."""
     with tempfile.TemporaryDirectory() as caches:
-        own = dict.fromkeys(("POCL_CACHE_DIR", "SOCIETIES_CACHE_DIR", "XDG_CACHE_HOME"), caches)
+        own = dict.fromkeys(CACHES, caches)
         for place, days in enumerate(RUNS[config]):
             words = ["run", config, "--device", "cpu", "--days", days, "--out", str(place), "-q"]
             line = [who, "-c", COMMAND, *words]
@@ -104,11 +99,8 @@ def processor_and_clock(
     words: list[str], environment: Mapping[str, str], folder: Path
 ) -> tuple[float, float]:
     """Return the milliseconds of a command: of the processor, and by the clock."""
-    before, began = resource.getrusage(resource.RUSAGE_CHILDREN), time.perf_counter()
-    subprocess.run(words, env=environment, cwd=folder, stdout=subprocess.DEVNULL, check=True)
-    clock, after = time.perf_counter() - began, resource.getrusage(resource.RUSAGE_CHILDREN)
-    used = after.ru_utime - before.ru_utime + after.ru_stime - before.ru_stime
-    return used * 1000, clock * 1000
+    clock, processor = timed(words, environment, folder)
+    return processor * 1000, clock * 1000
 
 
 if __name__ == "__main__":

@@ -21,12 +21,12 @@ from __future__ import annotations
 import argparse
 import csv
 import os
-import resource
 import subprocess
 import sys
 import tempfile
-import time
 from pathlib import Path
+
+from societies.workload.checking.waits import CACHES, timed
 
 ROOT = Path(__file__).parents[1]
 SCENARIOS = {"no_trade": "s1", "trade": "s2", "tools": "s3", "devices": "s4"}
@@ -107,29 +107,16 @@ def keep(options: argparse.Namespace, what: str, seconds: float, cpu_seconds: fl
 
 def peer_seconds(program: str, scenario: str, days: int) -> tuple[float, float]:
     """Return the seconds and processor seconds of the C++ program."""
-    before, began = resource.getrusage(resource.RUSAGE_CHILDREN), time.perf_counter()
     with tempfile.TemporaryDirectory() as folder:
         words = [SCENARIOS[scenario], "1", f"{folder}/out.csv", str(days)]
-        subprocess.run([program, *words], check=True, capture_output=True)
-    seconds = time.perf_counter() - began
-    after = resource.getrusage(resource.RUSAGE_CHILDREN)
-    return seconds, after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
+        return timed([program, *words], os.environ)
 
 
 def first_day(folder: Path) -> tuple[float, float]:
     """Return the seconds and processor seconds of the first day of devices.yaml."""
-    environment = os.environ | {
-        "XDG_CACHE_HOME": str(folder),
-        "POCL_CACHE_DIR": str(folder / "pocl"),
-        "SOCIETIES_CACHE_DIR": str(folder / "societies"),
-    }
     command = [sys.executable, "-m", "societies", "run", str(ROOT / "configs/economy/devices.yaml")]
     command += ["--days", "1", "--device", "cpu", "--overwrite", "--out", str(folder / "out.h5")]
-    before, began = resource.getrusage(resource.RUSAGE_CHILDREN), time.perf_counter()
-    subprocess.run(command, env=environment, check=True, capture_output=True, cwd=ROOT)
-    seconds = time.perf_counter() - began
-    after = resource.getrusage(resource.RUSAGE_CHILDREN)
-    return seconds, after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
+    return timed(command, os.environ | dict.fromkeys(CACHES, str(folder)), ROOT)
 
 
 def main() -> None:

@@ -572,9 +572,18 @@ def bench(
         ),
     ] = None,
     ticks: Annotated[
-        int | None, number("Ticks of a measurement; default: CONFIG's, 64 at most.")
+        int | None,
+        number("Ticks of a measurement; default: CONFIG's, without --waits 64 at most."),
     ] = None,
     repeats: Annotated[int, number("Measurements of each number.")] = 3,
+    waits: Annotated[
+        bool,
+        switch(
+            "Measure what you wait for instead: help, check, completion, the first tick with empty "
+            "caches and again, a run with its file; on one of several devices and on all.",
+            "--waits",
+        ),
+    ] = False,
     phases: Annotated[
         bool,
         switch("Measure each phase instead, and say which is worth a kernel by hand.", "--phases"),
@@ -587,29 +596,44 @@ def bench(
     overwrite: Annotated[bool, switch("Replace CSV.", "--overwrite")] = False,
     allow_programs: AllowPrograms = False,
 ) -> None:
-    """Time CONFIG on a device with different numbers of copies; no result is written."""
+    """Time CONFIG on a device with different numbers of copies; no result remains."""
     import societies
-    from societies.timings import measure_all
-    from societies.timings import timings_table as printed
+    from societies.timings import measure_all, timings_table, waits_table
+    from societies.workload.checking.waits import waits as waits_of
 
-    setup = _load(config, override, seed=seed, table=table)
+    if waits and phases:
+        raise ConfigError("--waits measures commands and --phases kernels: choose one")
+    setup = _load(config, override, seed=seed, ticks=ticks if waits else None, table=table)
     if phases:
         _bench_phases(setup, device, copies or (), ticks, out)
         return
-    timings = societies.bench(
-        setup.config,
-        device=device,
-        copies=copies or (),
-        ticks=ticks,
-        repeats=repeats,
-        allow_programs=allow_programs,
-    )
-    console = open_console()
-    with console.status("building kernels") if console.is_terminal else nullcontext():
-        found = measure_all(timings, out, overwrite=overwrite)
-    print_rows([("device", found[0].device), ("median of", str(repeats))], console)
+    console, plurals = open_console(), plural(setup.workload.copies)
+    measuring = console.status("measuring") if console.is_terminal else nullcontext()
+    rows = [("median of", str(repeats))]
+    if waits:
+        keys = [*(override or []), *([] if seed is None else [f"seed={seed}"])]
+        words = [str(config), *(f"--set={key}" for key in keys)]
+        of_runs = [f"--table={table}"] if table else []
+        of_runs += ["--allow-programs"] if allow_programs else []
+        commands = waits_of(setup, words, of_runs, device=device, copies=copies, repeats=repeats)
+        with measuring:
+            shown_table = waits_table(measure_all(commands, out, overwrite=overwrite), plurals)
+    else:
+        timings = societies.bench(
+            setup.config,
+            device=device,
+            copies=copies or (),
+            ticks=ticks,
+            repeats=repeats,
+            allow_programs=allow_programs,
+        )
+        with measuring:
+            found = measure_all(timings, out, overwrite=overwrite)
+        rows = [("device", found[0].device), *rows]
+        shown_table = timings_table(found, plurals, plural(setup.workload.clock))
+    print_rows(rows, console)
     console.width = max(console.width, WIDE)
-    console.print(printed(found, plural(setup.workload.copies), plural(setup.workload.clock)))
+    console.print(shown_table)
     if out is not None:
         print_rows([("written to", str(out))], console)
 

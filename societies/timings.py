@@ -5,10 +5,10 @@ from __future__ import annotations
 import csv
 from collections.abc import Iterable, Sequence
 from contextlib import ExitStack
-from dataclasses import fields
+from dataclasses import asdict
 from pathlib import Path
 from statistics import median
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from societies.errors import OutputError, option
 from societies.output import lock
@@ -16,10 +16,13 @@ from societies.output.files import being_written_elsewhere
 from societies.terminal import table_of
 from societies.words import plural
 from societies.workload.checking.bench import Timing
+from societies.workload.checking.waits import Wait
 from societies.workload.running.profile import Profile
 
 if TYPE_CHECKING:
     from rich.table import Table
+
+Row = TypeVar("Row", Timing, Wait)
 
 PLAIN: dict[str, Any] = {
     "box": None,
@@ -30,14 +33,13 @@ PLAIN: dict[str, Any] = {
 """Style of a table without lines."""
 
 
-def measure_all(timings: Iterable[Timing], out: Path | None, *, overwrite: bool) -> list[Timing]:
+def measure_all(measured: Iterable[Row], out: Path | None, *, overwrite: bool) -> list[Row]:
     """Make the measurements; each is written to the table as soon as it is complete.
 
     Raises OutputError if the table exists already, or cannot be written.
     """
-    found = []
+    found: list[Row] = []
     with ExitStack() as stack:
-        writer: Any = None
         if out is not None:
             try:
                 file = stack.enter_context(
@@ -56,13 +58,13 @@ def measure_all(timings: Iterable[Timing], out: Path | None, *, overwrite: bool)
                     f"{out}: cannot be written: {error.strerror}. "
                     f"Choose another place with {option('out')}."
                 ) from error
-            writer = csv.DictWriter(file, [field.name for field in fields(Timing)])
-            writer.writeheader()
-        for timing in timings:
-            found.append(timing)
-            if writer is not None:
-                writer.writerow(timing.row())
+            writer = csv.writer(file)
+        for one in measured:
+            if out is not None:
+                row = asdict(one)
+                writer.writerows([row.values()] if found else [row, row.values()])
                 file.flush()
+            found.append(one)
     return found
 
 
@@ -77,6 +79,20 @@ def timings_table(timings: Sequence[Timing], copies: str, ticks: str) -> Table:
         rows.append([str(count), str(same[0].ticks), f"{seconds:.4g}", *of_rates, f"{build:.2f} s"])
     columns = (copies, ticks, "seconds", work, "least", "most", "start")
     return table_of(columns, rows, **PLAIN)
+
+
+def waits_table(waits: Sequence[Wait], copies: str) -> Table:
+    """Return a table with a row for each wait; `copies` is plural."""
+    rows: dict[tuple[str, str, str], list[Wait]] = {}
+    for one in waits:
+        rows.setdefault((one.wait, str(one.copies or ""), one.device), []).append(one)
+    cells = []
+    for key, same in rows.items():
+        seconds, used = [one.seconds for one in same], [one.processor_seconds for one in same]
+        shown = (median(seconds), min(seconds), max(seconds), median(used))
+        cells.append([*key, *(f"{number:.3g}" for number in shown)])
+    columns = ("wait", copies, "device", "seconds", "least", "most", "processor seconds")
+    return table_of(columns, cells, left=["wait", "device"], **PLAIN)
 
 
 def of_phases(profile: Profile) -> Table:

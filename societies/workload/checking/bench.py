@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from functools import partial
 from statistics import median
 from typing import Any
@@ -45,10 +45,6 @@ class Timing:
     work: str
     work_per_second: float
     build_seconds: float
-
-    def row(self) -> dict[str, Any]:
-        """Return the measurement as a row of a table."""
-        return asdict(self)
 
 
 def bench(

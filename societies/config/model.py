@@ -201,7 +201,8 @@ class WorkloadConfig(Section):
 def key(default: Any, meaning: str, unit: str | None = None, **limits: Any) -> Any:
     """Return the field of one key: its default (``...``: required), meaning, unit and limits.
 
-    A required key has ``examples``: the first replaces an invalid value while the other keys are
+    The default of a section may be its class, which stands for the section with all its defaults. A
+    required key has ``examples``: the first replaces an invalid value while the other keys are
     checked against each other.
     """
     return _field(default, meaning, unit, {}, limits)
@@ -281,6 +282,8 @@ def _field(
 ) -> Any:
     extra = {"unit": unit, USUAL: limits.pop(USUAL, None), **extra}
     said = {name: one for name, one in extra.items() if one is not None}
+    if isinstance(default, type) and issubclass(default, Section):
+        default = default.model_construct()  # builds no validator of the section
     return Field(default, description=meaning, json_schema_extra=said, **limits)
 
 

@@ -84,7 +84,7 @@ class MatchConfig(Seeded, WorkloadConfig):
         le=LARGEST_INTEGER,
     )
     first_match: int = key(0, "Number of the first match", "index", ge=0, le=LARGEST_INTEGER)
-    record: MatchRecord = key(MatchRecord(), "What is recorded in the file, and how often")
+    record: MatchRecord = key(MatchRecord, "What is recorded in the file, and how often")
 
     def chance(self) -> bool:
         """Return whether games can differ: a player draws at random or has limited time."""

@@ -87,7 +87,7 @@ class SweepConfig(WorkloadConfig):
     common_random_numbers: bool = key(
         True, "Whether a replicate has the same random numbers at every point"
     )
-    record: SweepRecord = key(SweepRecord(), "What the file of the study records of every run")
+    record: SweepRecord = key(SweepRecord, "What the file of the study records of every run")
 
 
 @dataclass(frozen=True, eq=False)

@@ -12,6 +12,8 @@ from societies.economy.config import EconomyConfig
 from societies.economy.config.devices import DeviceConfig
 from societies.economy.config.resources import ExtractionConfig, TradingConfig
 from societies.economy.parameters import parameters
+from societies.sweep.document import SweepConfig
+from societies.workload.running.registry import MODELS
 from societies.workload.values.keys import shapes, symbols, values
 
 
@@ -115,3 +117,21 @@ def test_a_key_with_the_name_of_a_table_is_refused():
 
     with pytest.raises(ValueError, match="trade_power has two meanings"):
         parameters(Both())
+
+
+def sections_of(model):
+    """Yield a section by default of every key of a configuration, and of those within it."""
+    for field in model.model_fields.values():
+        if isinstance(field.default, Section):
+            yield field.default
+            yield from sections_of(type(field.default))
+
+
+def test_a_section_that_is_not_given_is_that_of_an_empty_one():
+    """It is made without its validator, which must neither refuse nor change a default."""
+    models = [*(MODELS[name] for name in MODELS), SweepConfig]
+    empty = [one for model in models for one in sections_of(model) if not one.model_fields_set]
+    for one in empty:
+        checked = type(one).model_validate({})
+        assert (one, repr(one)) == (checked, repr(checked))
+    assert len({type(one) for one in empty}) > 30

@@ -180,15 +180,15 @@ class DeviceConfig(Section):
         3.0, "Minutes of use that an unused device loses every night", "min/day"
     )
     factor: DeviceFactorConfig = value(
-        DeviceFactorConfig(),
+        DeviceFactorConfig,
         "By which factor devices speed up work, by type",
         symbol="device_factor",
     )
     lifetime: DeviceLifetimeConfig = value(
-        DeviceLifetimeConfig(), "Minutes of use, by type", symbol="device_lifetime"
+        DeviceLifetimeConfig, "Minutes of use, by type", symbol="device_lifetime"
     )
     experience_for_making: DevicePracticeConfig = value(
-        DevicePracticeConfig(),
+        DevicePracticeConfig,
         "Experience gained for each device made, by type",
         symbol="device_experience_for_making",
     )

@@ -188,7 +188,7 @@ class EconomyRecord(Section):
         (), "Days on which it is recorded who gave how much to whom, in all societies", "day"
     )
     trade_log: TradeLogConfig = key(
-        TradeLogConfig(), "Every single trade of resources and devices on chosen days"
+        TradeLogConfig, "Every single trade of resources and devices on chosen days"
     )
     input_output: bool = key(
         False,
@@ -227,42 +227,37 @@ class EconomyKeys(WorkloadConfig):
         nearly="trading.min_surplus=1e12 ends all swaps of resources, though not sales of devices",
     )
     devices: Literal["none", "tools", "all"] = key("none", "Which devices agents may invent")
-    utility: UtilityConfig = key(UtilityConfig(), "How much a unit of a resource is worth")
+    utility: UtilityConfig = key(UtilityConfig, "How much a unit of a resource is worth")
     extraction: ExtractionConfig = key(
-        ExtractionConfig(), "How many minutes the extraction of a unit takes"
+        ExtractionConfig, "How many minutes the extraction of a unit takes"
     )
-    consumption: ConsumptionConfig = key(ConsumptionConfig(), "How fast holdings disappear")
-    endowment: EndowmentConfig = key(EndowmentConfig(), "What agents hold before the first day")
-    trading: TradingConfig = key(TradingConfig(), "How the resource market works")
-    devices_market: DevicesMarketConfig = key(DevicesMarketConfig(), "How devices are traded")
-    device: DeviceConfig = key(DeviceConfig(), "Costs and benefits of devices")
-    invention: InventionConfig = key(InventionConfig(), "How likely inventions are")
+    consumption: ConsumptionConfig = key(ConsumptionConfig, "How fast holdings disappear")
+    endowment: EndowmentConfig = key(EndowmentConfig, "What agents hold before the first day")
+    trading: TradingConfig = key(TradingConfig, "How the resource market works")
+    devices_market: DevicesMarketConfig = key(DevicesMarketConfig, "How devices are traded")
+    device: DeviceConfig = key(DeviceConfig, "Costs and benefits of devices")
+    invention: InventionConfig = key(InventionConfig, "How likely inventions are")
     groups: ListOf[GroupConfig] = key(
         (), "Groups of agents, each with parameters of its own; empty: all agents share them"
     )
     policies: PoliciesConfig = key(
-        PoliciesConfig(), "Taxes in kind, transfers of their revenue, and limits of trade"
+        PoliciesConfig, "Taxes in kind, transfers of their revenue, and limits of trade"
     )
     rules: RulesConfig = key(
-        RulesConfig(), "Functions in Python files that replace rules of the model"
+        RulesConfig, "Functions in Python files that replace rules of the model"
     )
     shocks: ListOf[ShockConfig] = key((), "Agents or resources that are removed, and when")
     interventions: ListOf[EconomyIntervention] = INTERVENTIONS
-    fan: FanConfig = key(FanConfig(), "Several societies with the same past and different futures")
-    draws: DrawsConfig = key(DrawsConfig(), "Where each day's random numbers begin")
-    record: EconomyRecord = key(EconomyRecord(), "How much detail the output file holds")
+    fan: FanConfig = key(FanConfig, "Several societies with the same past and different futures")
+    draws: DrawsConfig = key(DrawsConfig, "Where each day's random numbers begin")
+    record: EconomyRecord = key(EconomyRecord, "How much detail the output file holds")
 
     @model_validator(mode="before")
     @classmethod
     def _words_of_rules(cls, data: Any) -> Any:
         """Let a key of ``rules`` take the built-in words as well, and ``agents`` a file."""
-        sections = {
-            "utility": UtilityConfig(),
-            "extraction": ExtractionConfig(),
-            "consumption": ConsumptionConfig(),
-            "device": DeviceConfig(),
-            "endowment": EndowmentConfig(),
-        }
+        with_files = ("utility", "extraction", "consumption", "device", "endowment")
+        sections = {name: cls.model_fields[name].default for name in with_files}
         asked: Any = data.get("resources") if isinstance(data, dict) else None
         usual = cls.model_fields["resources"].default
         resources = asked if accepts(cls, "resources", asked) else usual

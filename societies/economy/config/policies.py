@@ -74,16 +74,16 @@ class TransferConfig(Section):
 class PoliciesConfig(Section):
     """Taxes in kind, transfers of their revenue, and limits of trade."""
 
-    holdings_tax: TaxConfig = value(TaxConfig(), "Tax on the units held")
+    holdings_tax: TaxConfig = value(TaxConfig, "Tax on the units held")
     income_tax: TaxConfig = value(
-        TaxConfig(),
+        TaxConfig,
         "Tax on the units of each resource extracted and received today, less those given away",
     )
     sales_tax: TaxConfig = value(
-        TaxConfig(), "Tax on the units received today, in swaps or for devices"
+        TaxConfig, "Tax on the units received today, in swaps or for devices"
     )
     transfer: TransferConfig = value(
-        TransferConfig(), "What is paid out of the fund", symbol="fund_shares"
+        TransferConfig, "What is paid out of the fund", symbol="fund_shares"
     )
     quota_of: int = value(
         -1,

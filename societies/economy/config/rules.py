@@ -49,11 +49,11 @@ class DeviceMarketRules(RulesSection):
 class RulesConfig(RulesSection):
     """Functions of Python files that replace rules of the economy."""
 
-    utility: UtilityRules = key(UtilityRules(), "Rules of utility")
-    extraction: ExtractionRules = key(ExtractionRules(), "Rules of extraction")
-    trading: TradingRules = key(TradingRules(), "Rules of the resource market")
-    device: DeviceRules = key(DeviceRules(), "Rules of devices")
-    devices_market: DeviceMarketRules = key(DeviceMarketRules(), "Rules of the device market")
+    utility: UtilityRules = key(UtilityRules, "Rules of utility")
+    extraction: ExtractionRules = key(ExtractionRules, "Rules of extraction")
+    trading: TradingRules = key(TradingRules, "Rules of the resource market")
+    device: DeviceRules = key(DeviceRules, "Rules of devices")
+    devices_market: DeviceMarketRules = key(DeviceMarketRules, "Rules of the device market")
 
 
 def rules_without_effect(config: Any) -> Iterator[Conflict]:

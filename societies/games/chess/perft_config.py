@@ -62,7 +62,7 @@ class ChessPerftConfig(WorkloadConfig):
         "in batches; auto: 1,048,576 on a GPU and 262,144 elsewhere, fewer if memory is short",
         "positions",
     )
-    record: PerftRecord = key(PerftRecord(), "What is recorded in the file, and how often")
+    record: PerftRecord = key(PerftRecord, "What is recorded in the file, and how often")
 
     @property
     def fens(self) -> tuple[str, ...]:

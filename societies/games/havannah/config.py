@@ -177,7 +177,7 @@ class HavannahConfig(Seeded, BoardConfig):
         "computed",
         "Of forest: whether the neighbours of a cell are computed, or looked up in constant memory",
     )
-    record: HavannahRecord = key(HavannahRecord(), "What is recorded in the file, and how often")
+    record: HavannahRecord = key(HavannahRecord, "What is recorded in the file, and how often")
 
     @property
     def playouts(self) -> int:

@@ -104,7 +104,7 @@ class HavannahSearchConfig(Seeded, BoardConfig):
     first_game: From0 = FIRST_GAME
     interventions: ListOf[BatchIntervention] = INTERVENTIONS
     record: HavannahSearchRecord = key(
-        HavannahSearchRecord(), "What is recorded in the file, and how often"
+        HavannahSearchRecord, "What is recorded in the file, and how often"
     )
 
     def parameters(self) -> TreeParameters:

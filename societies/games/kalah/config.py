@@ -210,7 +210,7 @@ class KalahConfig(KalahSearchConfig):
         "first; default: 0, depth - 3, 4",
         "plies",
     )
-    record: KalahRecord = key(KalahRecord(), "What is recorded in the file, and how often")
+    record: KalahRecord = key(KalahRecord, "What is recorded in the file, and how often")
 
     @property
     def layers(self) -> tuple[int, int, int]:

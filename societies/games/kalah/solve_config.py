@@ -63,7 +63,7 @@ class KalahSolveConfig(WorkloadConfig):
         ge=0,
         le=10**9,
     )
-    record: SolveRecord = key(SolveRecord(), "What is recorded in the file, and how often")
+    record: SolveRecord = key(SolveRecord, "What is recorded in the file, and how often")
 
     @property
     def needed(self) -> int:

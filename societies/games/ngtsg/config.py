@@ -164,7 +164,7 @@ class SearchConfig(WorkloadConfig):
         "Who selects and closes nodes, with the same results: the device, or the host while the "
         "device calculates moves and values",
     )
-    batch: BatchConfig = key(BatchConfig(), "How many nodes are calculated at a time")
+    batch: BatchConfig = key(BatchConfig, "How many nodes are calculated at a time")
     pool: Auto[Pool] = shape(
         "auto",
         "Most nodes of a game in memory at a time; if they do not suffice for the children of a "
@@ -178,7 +178,7 @@ class SearchConfig(WorkloadConfig):
         ge=1,
         le=MOST_SUPERSTEPS,
     )
-    record: SearchRecord = key(SearchRecord(), "What is recorded in the file, and how often")
+    record: SearchRecord = key(SearchRecord, "What is recorded in the file, and how often")
 
     words: ClassVar[int]
     """Number of words of a position."""

@@ -91,7 +91,7 @@ class BlurConfig(WorkloadConfig):
         "Of gaussian and of box with fractions, form of the kernels, with the same results: rows "
         "and columns in one launch, up to radius 16, or in two; auto: in one where it is possible",
     )
-    record: BlurRecord = key(BlurRecord(), "What is recorded in the file, and how often")
+    record: BlurRecord = key(BlurRecord, "What is recorded in the file, and how often")
 
     picture_endings: ClassVar[Collection[str]] = WRITTEN
 

@@ -173,7 +173,7 @@ class LaplaceConfig(WorkloadConfig):
     replicates: From1 = key(1, "Plates that are solved in parallel", "plates")
     first_plate: From0 = key(0, "Number of the first plate", "index")
     interventions: ListOf[LaplaceIntervention] = INTERVENTIONS
-    record: LaplaceRecord = key(LaplaceRecord(), "What is recorded in the file, and how often")
+    record: LaplaceRecord = key(LaplaceRecord, "What is recorded in the file, and how often")
 
     @property
     def shape(self) -> tuple[int, int]:

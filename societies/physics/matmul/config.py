@@ -61,7 +61,7 @@ class MatmulConfig(WorkloadConfig):
     )
     tile: int = shape(16, "Of tiled: side of a tile", "entries", ge=1, le=16)
     repeats: int = key(10, "How often the product is computed, to time it", "1", ge=1, le=10**6)
-    record: MatmulRecord = key(MatmulRecord(), "What is recorded in the file, and how often")
+    record: MatmulRecord = key(MatmulRecord, "What is recorded in the file, and how often")
 
     def parameters(self) -> Parameters:
         """Return the parameters that the reference takes."""

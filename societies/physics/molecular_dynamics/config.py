@@ -121,7 +121,7 @@ class MolecularDynamicsConfig(WorkloadConfig):
     first_box: From0 = key(0, "Number of the first box", "index")
     interventions: ListOf[MolecularDynamicsIntervention] = INTERVENTIONS
     record: MolecularDynamicsRecord = key(
-        MolecularDynamicsRecord(), "What is recorded in the file, and how often"
+        MolecularDynamicsRecord, "What is recorded in the file, and how often"
     )
 
     @property

@@ -209,7 +209,7 @@ class RaytracerConfig(WorkloadConfig):
     first_frame: From0 = key(0, "Number of the first frame", "index")
     interventions: ListOf[RaytracerIntervention] = INTERVENTIONS
     out: str | None = key(None, "File of the picture; default: that of the results, ending in .png")
-    record: RaytracerRecord = key(RaytracerRecord(), "What is recorded in the file, and how often")
+    record: RaytracerRecord = key(RaytracerRecord, "What is recorded in the file, and how often")
 
     picture_endings: ClassVar[Collection[str]] = (".png",)
 

@@ -273,7 +273,7 @@ class DailyConfig(EnsembleConfig):
     replicates: int = REPLICATES
     first_society: int = FIRST_SOCIETY
     interventions: ListOf[DayIntervention] = INTERVENTIONS
-    record: RecordConfig = key(RecordConfig(), "What is recorded in the file, and how often")
+    record: RecordConfig = key(RecordConfig, "What is recorded in the file, and how often")
 
 
 class QuarterIntervention(InterventionConfig):
@@ -301,4 +301,4 @@ class QuarterlyConfig(EnsembleConfig):
     replicates: int = replicates("economies")
     first_economy: int = first_copy("economy")
     interventions: ListOf[QuarterIntervention] = INTERVENTIONS
-    record: QuarterRecord = key(QuarterRecord(), "What is recorded in the file, and how often")
+    record: QuarterRecord = key(QuarterRecord, "What is recorded in the file, and how often")

@@ -8,8 +8,8 @@ the time by the clock, in milliseconds; on a busy machine only the first means s
 least of its rows most. Bytecode is cached, as pip does it. The rows `python` and `typer` are what
 a start costs at least: a bare interpreter, and one that imports typer alone.
 
-With `--days` also a run of one day with empty caches, the next one with what it left, and then
-all 500 days of `economy/devices`.
+With `--days` also `economy/quickstart`, and a day of `economy/devices`, with empty caches, the same
+again with what they left, and then all 500 days of `economy/devices`.
 """
 
 from __future__ import annotations
@@ -43,7 +43,7 @@ STARTS: dict[str, tuple[list[str], dict[str, str]]] = {
 }
 """What Python is given after ``-c``, and variables of the environment."""
 
-RUNS = {"economy/quickstart": ["1", "1"], "economy/devices": ["1", "1", "500"]}
+RUNS = {"economy/quickstart": ["100", "100"], "economy/devices": ["1", "1", "500"]}
 """Days of the runs of a configuration, of which the first one finds empty caches."""
 
 
@@ -83,7 +83,7 @@ def measured(
 def of_runs(
     who: str, config: str, environment: Mapping[str, str], number: int
 ) -> Iterator[tuple[str, str, int, float, float]]:
-    """Yield the times of a run of one day with empty caches, and of the runs after it."""
+    """Yield the times of a run with empty caches, and of the runs after it."""
     with tempfile.TemporaryDirectory() as caches:
         own = dict.fromkeys(CACHES, caches)
         for place, days in enumerate(RUNS[config]):

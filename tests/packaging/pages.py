@@ -59,6 +59,7 @@ NOT_EXECUTED = {
     "pip install 'societies[view]'": "needs the network; .ci/run installs the same with the tests",
     "societies view ": "serves until Ctrl-C; tests/cli/test_page_command.py and tests/view do that",
     "ssh -L ": "the same on another machine",
+    "societies bench economy/": "takes minutes or two GPUs; tests/cli/test_waits.py does it small",
     "python benchmarks/studies.py --points 10000": "needs a GPU",
     "python benchmarks/curves.py": "takes ten minutes and the C++ program",
     "python benchmarks/two_cores.py": "takes ten minutes and the C++ program",

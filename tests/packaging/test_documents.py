@@ -237,6 +237,10 @@ def test_nothing_here_builds_the_program_of_others():
     for page in PAGES:
         assert not [b.line for b in blocks(page) if building.search(b.text)], page
     for folder in ("benchmarks", "experiments"):
+        for path in (ROOT / folder).rglob("*.py"):
+            assert not re.search(r"git clone|cargo build|cmake|make -C|nvcc", path.read_text()), (
+                path
+            )
         for path in (ROOT / folder).rglob("*.[ch]*"):
             if path.suffix in (".c", ".cc", ".cpp", ".cxx", ".h", ".hpp"):
                 assert not re.findall(r'^#include "', path.read_text(), re.M), path

@@ -3,6 +3,7 @@
 import argparse
 import ast
 import importlib
+import re
 import runpy
 import shlex
 import subprocess
@@ -101,6 +102,9 @@ def test_commands_for_a_gpu_are_those_of_the_scripts(tmp_path, monkeypatch):
     script = runpy.run_path(str(ROOT / "benchmarks/on_device.py"))
     jobs = [job for part in (script["CHECKED"] | script["TIMED"]).values() for job in part()]
     assert len({job.name for job in jobs}) == len(jobs) > 20
+    table = (ROOT / "benchmarks/README.md").read_text().partition("## What users wait for")[2]
+    waits = re.findall(r"\| `(\w+)` \| `(societies (?:bench|sweep) [^`]*)`", table)
+    assert len(waits) == 10 and {part for part, _ in waits} <= {*script["TIMED"]}
     golden = "".join(job.command for job in jobs if "golden.py" in job.command)
     for name in script["LONG"]:
         assert name in golden
@@ -115,15 +119,15 @@ def test_commands_for_a_gpu_are_those_of_the_scripts(tmp_path, monkeypatch):
     monkeypatch.setattr(sys, "path", [*sys.path])
     top = typer.main.get_command(app)
     context = top.make_context("societies", ["list"])
-    for job in jobs:
-        command = job.command.format(device="cpu", out=tmp_path)
-        program, *words = shlex.split(command)
+    for command in [job.command for job in jobs] + [f"-m {command}" for _, command in waits]:
+        program, *words = shlex.split(command.format(device="cpu", out=tmp_path))
         if program == "-m" and words[0] == "pytest":
             assert all((ROOT / word).exists() for word in words if word.startswith("tests/"))
         elif program == "-m":
             assert words[0] == "societies"
             of = top.get_command(context, words[1]).make_context(words[1], words[2:], context)
-            load_config(of.params["config"], of.params["override"] or ())
+            if words[1] != "sweep":
+                load_config(of.params["config"], of.params["override"] or ())
         else:
             monkeypatch.setattr(sys, "argv", [program, *words])
             sys.path.insert(0, str((ROOT / program).parent))

@@ -647,17 +647,14 @@ def _bench_phases(
 ) -> None:
     """Print the time of every phase, and which translated one is worth a kernel by hand."""
     from societies.timings import of_phases
-    from societies.workload import Setup
-    from societies.workload.checking.bench import bench_phases, worth_a_kernel
+    from societies.workload.checking.bench import bench_phases, of_copies, worth_a_kernel
 
     if out is not None:
         raise ConfigError("bench: --phases writes no table; leave --out away")
     for count in copies or (None,):
-        profile, name = bench_phases(setup.config, device=device, copies=count, ticks=ticks)
-        shown = setup.workload
-        copied = {} if count is None else {"replicates": count}
-        of_count = Setup(shown, setup.config.model_copy(update=copied))
-        console = open_console()
+        of_count = of_copies(setup, count)
+        profile, name = bench_phases(of_count, device=device, ticks=ticks)
+        shown, console = setup.workload, open_console()
         print_rows([("device", name), (plural(shown.copies), str(of_count.copies))], console)
         console.width = max(console.width, WIDE)
         console.print(of_phases(profile))

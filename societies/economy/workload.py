@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 from societies.economy.config import EconomyConfig
 from societies.errors import ConfigError, option
-from societies.workload import Events, Series, Setup, Source, Step, Workload
+from societies.workload import Block, Events, Series, Setup, Source, Step, Workload
 from societies.workload.declare.naming import Imported
 from societies.workload.declare.scene import Scene
 from societies.workload.running.forms import in_form, require_form
@@ -23,7 +23,6 @@ if TYPE_CHECKING:
     from reference_py.economy.parameters import Parameters
     from societies.opencl import Device
     from societies.rule import Rule
-    from societies.workload import Block
 
 MODEL_VERSION = "1"
 """Changes when, and only when, results change; see CHANGELOG, "Results change"."""

@@ -6,30 +6,25 @@ comparison of every bit with plain Python, folders that reproduce one launch, ti
 `societies new NAME` writes an example; docs/write-a-workload.md explains it.
 """
 
-from importlib import import_module
-from typing import TYPE_CHECKING, Any
-
 from societies.workload.declare.fields import Events, Field, Series, series_macros
 from societies.workload.declare.naming import parameters_of
 from societies.workload.declare.optional import Count, falls, rises
 from societies.workload.declare.phases import Launch, Phase, Scratch, Slices, Step, phase
 from societies.workload.declare.protocol import Setup, Source, Workload
-
-if TYPE_CHECKING:
-    from societies.workload.declare.view import (
-        Button,
-        Change,
-        Choice,
-        Drag,
-        Frame,
-        Mouse,
-        Press,
-        Previewing,
-        Slider,
-        View,
-        Wheel,
-    )
-    from societies.workload.running.written import Block, Contents
+from societies.workload.declare.view import (
+    Button,
+    Change,
+    Choice,
+    Drag,
+    Frame,
+    Mouse,
+    Press,
+    Previewing,
+    Slider,
+    View,
+    Wheel,
+)
+from societies.workload.running.written import Block, Contents
 
 __all__ = [
     "Block",
@@ -63,11 +58,3 @@ __all__ = [
     "rises",
     "series_macros",
 ]
-
-
-def __getattr__(name: str) -> Any:
-    """Import what only a workload with a page or tables of its own needs, when it is first used."""
-    if name not in __all__:
-        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    home = "running.written" if name in ("Block", "Contents") else "declare.view"
-    return getattr(import_module(f"{__name__}.{home}"), name)

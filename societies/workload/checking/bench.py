@@ -163,11 +163,10 @@ def _timings(
     count: int,
 ) -> Iterator[Timing]:
     """Yield the measurements of a number of copies."""
-    workload, one = setup.workload, setup.config
-    if not one.table:
-        one = one.model_copy(update={"replicates": count})
+    workload = setup.workload
+    setup = setup if setup.config.table else of_copies(setup, count)
     began = time.perf_counter()
-    engine = engine_of(Setup(workload, one), device or "reference")[0]
+    engine = engine_of(setup, device or "reference")[0]
     engine.start()
     engine.run_ticks(1, 1)
     engine.wait()
@@ -191,17 +190,23 @@ def _timings(
             ticks = ticks if ended is None else ended  # ticks after the end have no work
             continue
         if not logged:
-            work = workload.work_done(one, ticks)
+            work = workload.work_done(setup.config, ticks)
         yield Timing(
             workload.name, name, count, ticks, seconds, workload.work, work / seconds, built
         )
+
+
+def of_copies(setup: Setup[Any, Any], count: int | None) -> Setup[Any, Any]:
+    """Return a setup with this number of copies, if the configuration has a key for it."""
+    if count is None or "replicates" not in type(setup.config).model_fields:
+        return setup
+    return Setup(setup.workload, setup.config.model_copy(update={"replicates": count}))
 
 
 def bench_phases(
     config: Config,
     *,
     device: str | Device = "auto",
-    copies: int | None = None,
     ticks: int | None = None,
     **clock: int | None,
 ) -> tuple[Profile, str]:
@@ -211,13 +216,10 @@ def bench_phases(
 
     Parameters
     ----------
-    copies : number of copies; default: that of the configuration
     ticks : as for `bench`
     """
     setup = setup_of(config, called="bench")
     wanted = _wanted(setup, ticks_of(plural(setup.workload.clock), ticks, clock))
-    if copies is not None and "replicates" in type(setup.config).model_fields:
-        setup = Setup(setup.workload, setup.config.model_copy(update={"replicates": copies}))
     engine, _, facts = engine_of(setup, device, profiling=True)
     for _ in range(2):  # the first is not timed: drivers finish kernels at their first launch
         engine.start()

@@ -15,6 +15,7 @@ from typing import Any
 
 from societies.errors import SocietiesError
 from societies.words import counted
+from societies.workload.checking.bench import of_copies
 from societies.workload.declare.protocol import Setup
 from societies.workload.running.devices import chosen_device
 from societies.workload.running.several import devices_of, shown
@@ -83,25 +84,22 @@ def waits(
     ):
         for _ in range(repeats):
             yield Wait(what, "", 0, *_seconds(command, variables))
-    for count in copies or (setup.copies,):
-        more = [f"--replicates={count}"] if copies else []
-        used = {"replicates": count} if copies else {}
-        of_count = Setup(setup.workload, setup.config.model_copy(update=used))
+    for count in copies or (None,):
+        more = [] if count is None else [f"--replicates={count}"]
+        of_count = of_copies(setup, count)
         devices = devices_of(of_count, device)
         names = [chosen_device(one)[2]["device"] for one in devices]
         places = {devices[0]: names[0]}
         if len(devices) > 1:
             places[",".join(devices)] = shown(devices, names)
         for place, name in places.items():
+            options = [*words, *of_runs, *more, "--device", place]
             for _ in range(repeats):
-                options = [*words, *of_runs, *more, "--device", place]
                 for what, seconds in _runs(setup, options):
-                    yield Wait(what, name, count, *seconds)
+                    yield Wait(what, name, of_count.copies, *seconds)
 
 
-def _runs(
-    setup: Setup[Any, Any], options: Sequence[str]
-) -> Iterator[tuple[str, tuple[float, float]]]:
+def _runs(setup: Setup[Any, Any], options: list[str]) -> Iterator[tuple[str, tuple[float, float]]]:
     """Yield the seconds of a first run, of the next one, and of a run of all ticks."""
     clock, ticks = setup.workload.clock, setup.ticks
     with TemporaryDirectory() as folder:

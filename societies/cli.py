@@ -647,12 +647,12 @@ def _bench_phases(
 ) -> None:
     """Print the time of every phase, and which translated one is worth a kernel by hand."""
     from societies.timings import of_phases
-    from societies.workload.checking.bench import bench_phases, of_copies, worth_a_kernel
+    from societies.workload.checking.bench import bench_phases, with_copies, worth_a_kernel
 
     if out is not None:
         raise ConfigError("bench: --phases writes no table; leave --out away")
     for count in copies or (None,):
-        of_count = of_copies(setup, count)
+        of_count = with_copies(setup, count)
         profile, name = bench_phases(of_count, device=device, ticks=ticks)
         shown, console = setup.workload, open_console()
         print_rows([("device", name), (plural(shown.copies), str(of_count.copies))], console)

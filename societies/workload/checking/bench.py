@@ -164,7 +164,7 @@ def _timings(
 ) -> Iterator[Timing]:
     """Yield the measurements of a number of copies."""
     workload = setup.workload
-    setup = setup if setup.config.table else of_copies(setup, count)
+    setup = setup if setup.config.table else with_copies(setup, count)
     began = time.perf_counter()
     engine = engine_of(setup, device or "reference")[0]
     engine.start()
@@ -196,7 +196,7 @@ def _timings(
         )
 
 
-def of_copies(setup: Setup[Any, Any], count: int | None) -> Setup[Any, Any]:
+def with_copies(setup: Setup[Any, Any], count: int | None) -> Setup[Any, Any]:
     """Return a setup with this number of copies, if the configuration has a key for it."""
     if count is None or "replicates" not in type(setup.config).model_fields:
         return setup

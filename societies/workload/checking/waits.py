@@ -15,7 +15,7 @@ from typing import Any
 
 from societies.errors import SocietiesError
 from societies.words import counted
-from societies.workload.checking.bench import of_copies
+from societies.workload.checking.bench import with_copies
 from societies.workload.declare.protocol import Setup
 from societies.workload.running.devices import chosen_device
 from societies.workload.running.several import devices_of, shown
@@ -86,7 +86,7 @@ def waits(
             yield Wait(what, "", 0, *_seconds(command, variables))
     for count in copies or (None,):
         more = [] if count is None else [f"--replicates={count}"]
-        of_count = of_copies(setup, count)
+        of_count = with_copies(setup, count)
         devices = devices_of(of_count, device)
         names = [chosen_device(one)[2]["device"] for one in devices]
         places = {devices[0]: names[0]}

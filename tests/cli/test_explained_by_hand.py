@@ -21,7 +21,13 @@ from societies.economy.explain import events, trace, trade_log
 from societies.economy.explain.agent_day import AgentListener, DayPart
 from societies.economy.explain.agent_life import Day, Life
 from societies.economy.explain.life import life
-from societies.economy.explain.replay import EventTime, Listener, TradeListener, parameters_of_one
+from societies.economy.explain.replay import (
+    EventTime,
+    FlowListener,
+    Listener,
+    TradeListener,
+    parameters_of_one,
+)
 from societies.economy.schedule import DayStep
 from societies.economy.workload import WORKLOAD
 from societies.errors import ConfigError
@@ -223,7 +229,7 @@ def test_reasons_in_words():
 def test_flows_by_hand():
     """Three resources: two units by hand, one with a machine; a tool and a factory are made."""
     p = SimpleNamespace(resources=3, device_lifetime=[10.0, 20.0, 30.0])
-    listener = trade_log._FlowListener(p, 12)  # resources, tools, machines, factories
+    listener = FlowListener(p, 12)  # resources, tools, machines, factories
     for source, minutes in ((0, 2.0), (0, 3.0), (2, 0.5)):
         listener.receive("unit", {"agent": 0, **UNIT, "source": source, "minutes": minutes})
     made = {"agent": 0, **MADE}

@@ -14,7 +14,7 @@ from small import WITH_DEVICES
 import societies
 from reference_py.economy.devices import DEVICE_TYPES
 from societies import config_from_dict
-from societies.economy.explain import trade_log
+from societies.economy.explain import replay as replaying
 from societies.economy.results import DayRecorder
 from societies.economy.workload import WORKLOAD
 from societies.errors import DeviceError, Interrupted
@@ -156,7 +156,7 @@ def test_without_devices_only_resources_are_traded(tmp_path):
 
 
 def test_without_a_log_nothing_is_recorded_or_replayed(tmp_path, monkeypatch):
-    monkeypatch.setattr(trade_log, "replay", None)  # a caller fails
+    monkeypatch.setattr(replaying, "replay", None)  # a caller fails
     run(tmp_path / "bare.h5", settings={"record": {}, "days": 4})
     with societies.open_results(tmp_path / "bare.h5") as results:
         assert "input_output" not in results
@@ -242,11 +242,11 @@ def test_ctrl_c_while_a_day_is_replayed(call, tmp_path, whole, monkeypatch):
             os.kill(os.getpid(), signal.SIGINT)
         return replay(*arguments)
 
-    replay = trade_log.replay
-    monkeypatch.setattr(trade_log, "replay", interrupting)
+    replay = replaying.replay
+    monkeypatch.setattr(replaying, "replay", interrupting)
     with pytest.raises(Interrupted):
         run(tmp_path / "run.h5")
-    monkeypatch.setattr(trade_log, "replay", replay)
+    monkeypatch.setattr(replaying, "replay", replay)
     report = run(tmp_path / "run.h5", resume=True)
     day = LOGGED[(call - 1) // 2]
     assert report.first_day == (day if call % 2 else day + 1)  # of the first of two societies
@@ -259,11 +259,11 @@ def test_a_second_ctrl_c_ends_the_replay(tmp_path, whole, monkeypatch):
             os.kill(os.getpid(), signal.SIGINT)
         return replay(*arguments)
 
-    replay = trade_log.replay
-    monkeypatch.setattr(trade_log, "replay", twice)
+    replay = replaying.replay
+    monkeypatch.setattr(replaying, "replay", twice)
     with pytest.raises(Interrupted, match="after day 4 of 8"):
         run(tmp_path / "run.h5")
-    monkeypatch.setattr(trade_log, "replay", replay)
+    monkeypatch.setattr(replaying, "replay", replay)
     run(tmp_path / "run.h5", resume=True)
     same(tmp_path / "run.h5", whole)
 

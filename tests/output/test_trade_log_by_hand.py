@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 
 from societies import config_from_dict
+from societies.economy.explain import replay as replaying
 from societies.economy.explain import trade_log
 from societies.economy.explain.trade_log import DEVICE_TRADES, TradeLog
 from societies.economy.workload import WORKLOAD
@@ -37,8 +38,8 @@ def log(monkeypatch, devices="tools", table=None, **record):
             listener.on_made(**of, parts=[0, 0, 1], component=None)
         return state
 
-    monkeypatch.setattr(trade_log, "replay", replay)
-    monkeypatch.setattr(trade_log, "require_same", lambda *_: None)
+    monkeypatch.setattr(replaying, "replay", replay)
+    monkeypatch.setattr(replaying, "require_same", lambda *_: None)
     return TradeLog(setup), setup.p, seen
 
 
@@ -101,8 +102,8 @@ def test_trades_of_societies_that_are_not_logged_are_left_out(monkeypatch, state
     one, p, _ = log(monkeypatch, input_output=True)
     rows = []
     monkeypatch.setattr(trade_log, "_swap_rows", lambda day, events: rows.extend(events) or [])
-    monkeypatch.setattr(trade_log._FlowListener, "events", [("when", "trade")], raising=False)
-    monkeypatch.setattr(trade_log.TradeListener, "__init__", lambda self: None)
+    monkeypatch.setattr(replaying.FlowListener, "events", [("when", "trade")], raising=False)
+    monkeypatch.setattr(replaying.TradeListener, "__init__", lambda self: None)
     written(one, p, 4, states)
     assert [number for number, *_ in rows] == [0, 1]
 

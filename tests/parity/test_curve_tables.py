@@ -422,3 +422,12 @@ def test_sums_are_those_of_fractions(ratio):
     assert exact_sums.running_sums(values).tolist() == exact
     assert exact_sums._sums_of_any(values).tolist() == exact
     assert exact_sums.running_sums(values[:0]).tolist() == []
+
+
+def test_powers_of_two_are_the_nearest_double_and_the_nearest_to_its_rest():
+    context, found = Context(prec=100), double_double.powers_of_two()
+    assert len(found.high) == len(found.low) == 4096
+    for i in [*range(0, 4096, 89), 4095]:
+        exact = context.power(Decimal(2), Decimal(i) / 4096)
+        high = float(exact)
+        assert (found.high[i], found.low[i]) == (high, float(context.subtract(exact, Decimal(high))))

@@ -12,6 +12,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
+import numpy as np
 from numpy.typing import NDArray
 
 from reference_py.economy.parameters import Parameters
@@ -180,6 +181,51 @@ class TradeListener(Listener):
             complete(self._try, facts)
 
     on_device_choice = on_device_price = on_sale = _add_to_try
+
+
+class FlowListener(TradeListener):
+    """Records all trades of a day, and adds up the inputs of each of ``count`` goods."""
+
+    def __init__(self, p: Parameters, count: int) -> None:
+        super().__init__()
+        self._p = p
+        self.matrix = np.zeros((count + 1, count))
+        self.made = np.zeros(count)
+
+    def on_unit(self, *, resource: int, source: int, minutes: float, **_: Any) -> None:
+        """Add the labour of an extracted unit and the minutes of the device, if one was used."""
+        self.made[resource] += 1.0
+        self.matrix[-1, resource] += minutes
+        if source > 0:
+            self.matrix[self._device(source - 1, resource), resource] += minutes
+
+    def on_made(
+        self,
+        *,
+        device_type: int,
+        resource: int,
+        by: int | None,
+        minutes: float,
+        parts: list[int],
+        component: int | None,
+        **_: Any,
+    ) -> None:
+        """Add the labour of a device, the minutes of the device used to make it, and its parts."""
+        output = self._device(device_type, resource)
+        self.made[output] += 1.0
+        self.matrix[-1, output] += minutes
+        if by is not None:
+            self.matrix[self._device(by, resource), output] += minutes
+        for k in parts:
+            if component is None:
+                self.matrix[k, output] += 1.0
+            else:
+                lifetime = self._p.device_lifetime[component]
+                self.matrix[self._device(component, k), output] += lifetime
+
+    def _device(self, device_type: int, resource: int) -> int:
+        row: int = (1 + device_type) * self._p.resources + resource
+        return row
 
 
 def swaps(events: list[tuple[EventTime, Any]]) -> list[tuple[EventTime, Bargain]]:

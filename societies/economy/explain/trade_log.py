@@ -7,7 +7,7 @@ The state in the evening must then be the same as the device's, bit for bit.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -16,21 +16,14 @@ from reference_py.economy.devices import DEVICE_TYPES
 from reference_py.economy.parameters import Parameters
 from societies.economy.columns import ROOM, of_day
 from societies.economy.config import EconomyConfig
-from societies.economy.explain.replay import (
-    EventTime,
-    TradeListener,
-    parameters_of_one,
-    replay,
-    require_same,
-    sales,
-    state_of_one,
-    swaps,
-)
 from societies.output import Column, Coordinate, EventTable, ResultFile, Variable
 from societies.workload.declare.fields import State
 from societies.workload.declare.protocol import Setup
 from societies.workload.running.interrupts import Interruption
 from societies.workload.running.written import LeftOut
+
+if TYPE_CHECKING:
+    from societies.economy.explain.replay import EventTime
 
 PAYMENT = "payment"
 LABOUR = "labour"
@@ -210,13 +203,21 @@ class TradeLog:
         before = self._morning
         if before is None:
             return
+        from societies.economy.explain.replay import (
+            FlowListener,
+            parameters_of_one,
+            replay,
+            require_same,
+            state_of_one,
+        )
+
         events: list[tuple[int, EventTime, Any]] = []
         for place in range(self.societies(day)):
             if stop.is_set():
                 raise LeftOut(before)
             number = p.first_society + place
             one = parameters_of_one(p, number)
-            listener = _FlowListener(
+            listener = FlowListener(
                 self._workload.parameters_of_copy(one, 0, day), len(goods(self.config))
             )
             with stop.at_once():
@@ -242,52 +243,9 @@ def goods(config: EconomyConfig) -> list[str]:
     return [f"{kind} {r}" for kind in ("resource", *types) for r in range(config.resources)]
 
 
-class _FlowListener(TradeListener):
-    """Records all trades of a day, and adds up the inputs of each of ``count`` goods."""
-
-    def __init__(self, p: Parameters, count: int) -> None:
-        super().__init__()
-        self._p = p
-        self.matrix = np.zeros((count + 1, count))
-        self.made = np.zeros(count)
-
-    def on_unit(self, *, resource: int, source: int, minutes: float, **_: Any) -> None:
-        """Add the labour of an extracted unit and the minutes of the device, if one was used."""
-        self.made[resource] += 1.0
-        self.matrix[-1, resource] += minutes
-        if source > 0:
-            self.matrix[self._device(source - 1, resource), resource] += minutes
-
-    def on_made(
-        self,
-        *,
-        device_type: int,
-        resource: int,
-        by: int | None,
-        minutes: float,
-        parts: list[int],
-        component: int | None,
-        **_: Any,
-    ) -> None:
-        """Add the labour of a device, the minutes of the device used to make it, and its parts."""
-        output = self._device(device_type, resource)
-        self.made[output] += 1.0
-        self.matrix[-1, output] += minutes
-        if by is not None:
-            self.matrix[self._device(by, resource), output] += minutes
-        for k in parts:
-            if component is None:
-                self.matrix[k, output] += 1.0
-            else:
-                lifetime = self._p.device_lifetime[component]
-                self.matrix[self._device(component, k), output] += lifetime
-
-    def _device(self, device_type: int, resource: int) -> int:
-        row: int = (1 + device_type) * self._p.resources + resource
-        return row
-
-
 def _swap_rows(day: int, events: list[tuple[int, EventTime, Any]]) -> list[tuple[Any, ...]]:
+    from societies.economy.explain.replay import swaps
+
     rows = []
     for number, when, event in events:
         for place, one in swaps([(when, event)]):
@@ -316,6 +274,8 @@ def _swap_rows(day: int, events: list[tuple[int, EventTime, Any]]) -> list[tuple
 def _sale_rows(
     day: int, events: list[tuple[int, EventTime, Any]], slots: int
 ) -> list[tuple[Any, ...]]:
+    from societies.economy.explain.replay import sales
+
     rows = []
     for number, when, event in events:
         for place, one in sales([(when, event)]):

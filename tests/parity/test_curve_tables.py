@@ -429,5 +429,5 @@ def test_powers_of_two_are_the_nearest_double_and_the_nearest_to_its_rest():
     assert len(found.high) == len(found.low) == 4096
     for i in [*range(0, 4096, 89), 4095]:
         exact = context.power(Decimal(2), Decimal(i) / 4096)
-        high = float(exact)
-        assert (found.high[i], found.low[i]) == (high, float(context.subtract(exact, Decimal(high))))
+        rest = context.subtract(exact, Decimal(float(exact)))
+        assert (found.high[i], found.low[i]) == (float(exact), float(rest))

@@ -92,20 +92,22 @@ def test_a_device_that_fails_leaves_a_file_to_continue(alone, tmp_path, processe
 
 
 @pytest.mark.ci
-def test_a_second_ctrl_c_ends_a_run_whose_device_hangs(alone, tmp_path, processes):
+@pytest.mark.parametrize("again", [0.0, 0.5])
+def test_a_second_ctrl_c_ends_a_run_whose_device_hangs(alone, tmp_path, processes, again):
     """The process of the second device stops in mid-run; before the mend the run waited."""
     timers = []
 
     def hang(day, _):
         if day >= 6 and not timers:
             os.kill(processes[1]._process.pid, signal.SIGSTOP)
+            os.kill(os.getpid(), signal.SIGINT)
             for seconds, pid, number in (
-                (0.5, os.getpid(), signal.SIGINT),
-                (1.0, os.getpid(), signal.SIGINT),
+                (again, os.getpid(), signal.SIGINT),
                 (60.0, processes[1]._process.pid, signal.SIGCONT),
             ):
                 timers.append(threading.Timer(seconds, os.kill, (pid, number)))
                 timers[-1].start()
+            timers[0].join(0.0 if again else None)
 
     config, out = ensemble(replicates=7), tmp_path / "run.h5"
     try:

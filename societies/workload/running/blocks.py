@@ -177,7 +177,9 @@ class Simulation:
             yield self.tick
         if self.tick < last and ended is None:
             if self.tick:  # tick 0 is computed again instead: it never has a checkpoint
-                self.saving.stop(self.tick, self.engine.state())
+                with self.stop.at_once():
+                    state = self.engine.state()
+                self.saving.stop(self.tick, state)
             raise Stopped(self.stop.number)
 
     @contextmanager

@@ -26,7 +26,7 @@ passed on to them, because they would end the process before it prints the repor
 class Interruption:
     """Records whether Ctrl-C, SIGTERM or SIGHUP arrived.
 
-    A second signal ends the run at once, except while it is writing.
+    A second signal ends the run at once; while the run is writing, as soon as it has written.
 
     Attributes
     ----------
@@ -35,7 +35,7 @@ class Interruption:
 
     def __init__(self) -> None:
         self.number = 0
-        self._first = self._second = False
+        self._first = self._second = self._again = False
 
     def is_set(self) -> bool:
         """Return True if a signal has arrived."""
@@ -43,9 +43,11 @@ class Interruption:
 
     @contextmanager
     def at_once(self) -> Iterator[None]:
-        """Let a second signal end the block with `Stopped`."""
+        """Let a second signal, even one that arrived earlier, end the block with `Stopped`."""
         self._second = True
         try:
+            if self._again:
+                raise Stopped(self.number)
             with signals.writing(False):
                 yield
         finally:
@@ -82,8 +84,8 @@ class Interruption:
         """Handle a signal."""
         if not signals.counts(number):
             return
-        again, self.number = self.is_set(), self.number or number
-        if self._first or (again and self._second):
+        self._again, self.number = self.is_set(), self.number or number
+        if self._first or (self._again and self._second):
             raise Stopped(self.number)
 
 

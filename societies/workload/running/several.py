@@ -96,7 +96,7 @@ class Several(Engine):
         super().__init__(*of)
         self._lock = threading.RLock()  # another thread may read the state
         self._area, self._ticks = 0, 0
-        self._running = False
+        self._running, self._unread = False, 0
         self._processes: list[_Process] = []
         self._memory = _shared_memory()
         try:
@@ -148,8 +148,14 @@ class Several(Engine):
         return answers
 
     def _wait(self) -> None:
-        """Wait for the ticks that were begun last, and take their events."""
+        """Wait for the ticks that were begun last, and take their events.
+
+        Arrays that the caller of `each` did not read are awaited first.
+        """
         with self._lock:
+            for process in self._processes * self._unread:
+                process.answer()
+            self._unread = 0
             if not self._running:
                 return
             self._running = False
@@ -233,9 +239,8 @@ class Several(Engine):
                     self._answers()
                     yield name, self._shared.state(name, area)
             finally:
+                self._unread = left  # not awaited here: a signal may end this, and a device hang
                 del first
-                for process in self._processes * left:  # the caller wants no more
-                    process.answer()
 
     def close(self) -> None:
         """End the processes."""

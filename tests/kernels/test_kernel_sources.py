@@ -29,13 +29,18 @@ from source_rules import (
 )
 
 from societies import config_from_dict
-from societies.economy import source
+from societies.economy import curves_on_device, memory, phases, source
 from societies.economy.parameters import parameters
 from societies.economy.rules import RULES
+from societies.games import kalah
+from societies.games.chess import perft
+from societies.games.kalah import match
+from societies.games.ngtsg import groups
 from societies.kerneltext.source import AmalgamatedText, Generated, amalgamate, without_comments
 from societies.localmem.plan import COMMON_EXTENSIONS
 from societies.localmem.preprocess import preprocess
 from societies.model import Model
+from societies.physics import molecular_dynamics
 from societies.workload import Setup
 from societies.workload.declare.phases import kernel_files
 from societies.workload.running.engines import full_kernel_text
@@ -758,3 +763,23 @@ def test_docstrings_and_patterns_are_none_of_it():
     assert (
         kernel_text('"""A __kernel void f() of get_global_id(0)."""\nx = r"\\b__kernel\\b"') == []
     )
+
+
+@pytest.mark.parametrize(
+    ("file", "name", "number"),
+    [
+        ("economy/crew.cl", "CREW_WORDS", phases.CREW_WORDS),
+        ("economy/curve_tables.cl", "TABLE_BLOCK", curves_on_device._BLOCK),
+        ("primitives/select.cl", "SELECT_BY_RANK", memory.RANKED_BY_COUNTING),
+        ("primitives/wide.cl", "WIDE_BLOCK", perft.BLOCK),
+        ("primitives/wide.cl", "WIDE_BLOCK", kalah.search.BLOCK),
+        ("games/kalah/match.cl", "BONZO", match.KINDS["bonzo"]),
+        ("games/kalah/match.cl", "RANDOM", match.KINDS["random"]),
+        ("games/ngtsg/select_by_groups.cl", "LEAST_STRIP", groups.LEAST_STRIP),
+        ("physics/molecular_dynamics/cells.cl", "CELL_BLOCK", molecular_dynamics.CELL_BLOCK),
+    ],
+)
+def test_a_number_that_a_kernel_shares_with_the_host_is_the_same(file, name, number):
+    """It is in both, since a kernel file compiles alone."""
+    text = (ROOT / "kernels" / file).read_text()
+    assert re.findall(rf"^#define {name} (\d+)u?\b", text, re.MULTILINE) == [str(number)]

@@ -11,7 +11,7 @@ import subprocess
 import sys
 import threading
 import time
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import ThreadPoolExecutor, wait
 from contextlib import nullcontext
 from pathlib import Path
 
@@ -436,6 +436,13 @@ def test_ctrl_c_says_how_to_continue(owner, name, call, times, whole, shell, mon
         if owner is ResultFile:  # each day is written at once
             patch.setattr(blocks, "_next_length", lambda ticks, seconds: 1)
             patch.setattr(blocks, "RAREST_SECONDS", 0.0)
+            start = blocks.Simulation._start_writing
+
+            def awaited(simulation):  # no later day is computed meanwhile
+                start(simulation)
+                wait([simulation._writing])
+
+            patch.setattr(blocks.Simulation, "_start_writing", awaited)
         interrupting(patch, owner, name, call, times)
         code, out, err = shell("run", "run.yaml", "--set", "seed=1", "--overwrite")
     assert (code, out) == (130, "")

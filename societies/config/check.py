@@ -157,7 +157,7 @@ def _validated(
                 document.problems.append(document.problem((name,), message))
                 invalid.add((name,))
                 continue
-            path = (*_path(error["loc"], data, error["type"]), *named_in(error))
+            path = path_of(error, data)
             if path not in invalid:
                 document.problems.append(_problem(document, model, path, error, elsewhere))
             invalid.add(path)
@@ -194,25 +194,24 @@ def _default(error: Any, model: type[Section], data: Any) -> str | None:
     return name if wrong else None
 
 
-def named_in(error: Any) -> Path:
-    """Return the key that an error of a whole section is about, if it names one."""
-    name = error.get("ctx", {}).get(KEY)
-    return (name,) if name else ()
+def path_of(error: Any, data: Any) -> Path:
+    """Return the key of one of pydantic's errors, also one that is missing in ``data``.
 
-
-def _path(location: Sequence[str | int], data: Any, kind: str) -> Path:
-    """Return pydantic's location without the names that it adds for alternatives of a type."""
+    It has no names that pydantic adds for alternatives of a type. An error of a whole section may
+    name one of its keys.
+    """
     path: Path = ()
-    for depth, part in enumerate(location):
+    for depth, part in enumerate(error["loc"]):
         inside = (isinstance(data, dict) and part in data) or (
-            isinstance(data, list) and isinstance(part, int)
+            isinstance(data, list | tuple) and isinstance(part, int)
         )
         if inside:
             data = data[part]
-        elif kind != "missing" or depth < len(location) - 1:
+        elif error["type"] != "missing" or depth < len(error["loc"]) - 1:
             continue
         path = (*path, part)
-    return path
+    name = error.get("ctx", {}).get(KEY)
+    return (*path, name) if name else path
 
 
 def _problem(

@@ -11,6 +11,7 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 
+from reference_py.economy.parameters import REMOVE_NOTHING
 from reference_py.economy.tables import (
     consumption_threshold,
     device_effort,
@@ -318,6 +319,8 @@ def test_a_table_says_which_societies_a_removal_concerns():
     assert p.rows(1)[SHOCK_TABLE].tolist() == p.rows(5)[SHOCK_TABLE].tolist() == concerned
     for number in (0, 1):
         assert p.only(number).rows(1)[SHOCK_TABLE].tolist() == [concerned[number]]
+        removed = [one.remove != REMOVE_NOTHING for one in p.of(number, 3).shocks]
+        assert removed == [*map(bool, concerned[number])]
 
 
 def test_tables_are_made_on_the_device_that_parameters_get_once(monkeypatch):

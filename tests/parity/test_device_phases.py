@@ -190,6 +190,37 @@ def test_any_number_of_agents_may_share_a_workgroup(together, monkeypatch):
         compare(one, states("groups", "extraction"))
 
 
+def late(before, seed):
+    """Return a state like those of a late day: much is held, and little of it is worth extracting.
+
+    Up to five resources of an agent pay far more than the others; some pay alike, to the last bit.
+    """
+    draws, state = np.random.default_rng(seed), {name: one.copy() for name, one in before.items()}
+    for held, experience in zip(state["held"][0], state["experience"][0], strict=True):
+        held[:] = draws.integers(200, 5000, held.size)
+        scarce = draws.choice(held.size, draws.integers(1, 6), replace=False)
+        held[scarce] = draws.integers(0, draws.choice([3, 300]), scarce.size)
+        alike = scarce[: draws.integers(scarce.size + 1)]
+        held[alike], experience[alike] = held[scarce[0]], experience[scarce[0]]
+    return state
+
+
+@pytest.mark.ci
+@pytest.mark.parametrize("phase", ["extraction", "own_use"])
+def test_a_late_day_in_the_form_for_gpus(phase, monkeypatch):
+    """The front of extraction, and devices that are worth it and only then asked for."""
+    monkeypatch.setattr(memory, "extraction_together", lambda p, societies: 2)
+    steps, reference = states("6x9", phase), ReferenceEngine(of_case("6x9"))
+    found = []
+    for seed in range(12):
+        day, step, before, _ = steps[seed % len(steps)]
+        reference.load(late(before, seed))
+        before = reference.state()
+        reference.step(step, day)
+        found.append((day, step, before, reference.state()))
+    compare(device_engine.__wrapped__("6x9", 0, 5, (phase,)), found)
+
+
 @pytest.mark.thorough
 def test_who_made_devices_all_day_extracts_nothing():
     day, step, before, _ = states("6x9", "extraction")[-1]

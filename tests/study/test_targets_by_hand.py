@@ -213,6 +213,9 @@ def test_observations_and_files(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     (tmp_path / "s.csv").write_text("year,day\n1,5\n2,7\n")  # no other column
     assert given(statistic="rmse", data={"file": "s.csv"}).observed["x"].tolist() == [1, 2]
+    (tmp_path / "s.csv").write_text("day,year\n1,7\n2,5\n")  # observed: no time of the rows
+    own = given(statistic="rmse", data={"file": "s.csv", "column": "year"})
+    assert own.observed["x"].tolist() == [7, 5]
     (tmp_path / "s.csv").write_text("year,rate\n2001,3\nthen,5\n")
     with pytest.raises(ConfigError, match=r"column 'year' of s.csv has entries that are no finite"):
         given(statistic="rmse", data={"file": "s.csv"})

@@ -21,6 +21,7 @@ from societies.errors import ConfigError
 from societies.sweep.designs import described_factors
 from societies.sweep.points import (
     checked_points,
+    data_of,
     groups,
     launch_config,
     shared_keys,
@@ -408,6 +409,36 @@ def test_runs_of_a_launch_have_their_rows_and_their_numbers(numbers, first, list
         (650.5, 0.5),
         (600.0, 2.0),
     ]
+
+
+def test_keys_that_are_true_or_false_share_a_launch():
+    said = loaded({"grid": {"draws.synchronized": [True, False]}})
+    table, values = sweep_points(said)[0], {"draws.synchronized": [True, False]}
+    assert shared_keys(said.base, data_of(said.base, 2), table) == set()
+    (bucket,) = checked_points(said, *sweep_points(said), copies=2)
+    columns, policies = bucket.values_of(table)
+    assert policies is None and {key: one.tolist() for key, one in columns.items()} == values
+    assert columns["draws.synchronized"].dtype == bool
+
+
+def test_interventions_of_the_base_may_name_replicates_of_the_study():
+    change = {"day": 2, "set": {DAY: 500}, "societies": [3]}
+    found = sweep.load_sweep(
+        {
+            "base": {**BASE, "interventions": [change]},
+            "replicates": 4,
+            "vary": {"grid": {EXPONENT: [2, 3]}},
+        }
+    )
+    assert found.base.interventions[0].societies == (3,)
+
+
+def test_a_workload_without_replicates_gets_none():
+    base = sweep.load_sweep(
+        {"base": {"workload": "matmul"}, "vary": {"grid": {"repeats": [3]}}}
+    ).base
+    found = launch_config(base, {"repeats": 5}, {}, np.array([0]))
+    assert found == base.model_copy(update={"repeats": 5})
 
 
 def test_a_launch_without_columns_has_no_table():

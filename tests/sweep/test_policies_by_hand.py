@@ -365,10 +365,15 @@ def test_a_wrong_shock_is_named_without_the_list_it_is_in():
     assert message({"day": 5, "set": {"amuont": 4}}) == (
         "the argument shock  set.amuont: unknown key; did you mean 'amount'?"
     )
+    assert message({"set": {"amount": 4}}) == "the argument shock  day: is missing"
     assert message(ends, late).split("\n") == [
         "the argument shock 1  until: must be after day 5, on which it begins, got 3",
         "the argument shock 2  day: must be before the last day, 12, got 30",
     ]
+    config, tax = config_from_dict({**ECONOMY, "replicates": 2}), "policies.income_tax"
+    assert message({"day": 2, "set": {f"{tax}.top_from": 0.5, f"{tax}.middle_from": 2}}) == (
+        f"the argument shock  {tax}.top_from: 0.5 is below middle_from (2); brackets ascend"
+    )
 
 
 # -- values that are not used ----------------------------------------------------------------------

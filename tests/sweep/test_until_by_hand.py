@@ -39,14 +39,15 @@ def width_of(*values):
 def study(monkeypatch):
     """Return a function that makes the study of which widths are asked."""
 
-    def make(rows, x, **attrs):
+    def make(rows, x, keys=(), **attrs):
         point, replicate, status = zip(*rows, strict=True)
         data = {"x": (("run", "day")[: np.ndim(x)], x), "status": ("run", [*status])}
         numbers = {"point": ("run", [*point]), "replicate": ("run", [*replicate])}
 
         @contextmanager
         def opened(path):
-            yield xr.Dataset({**data, **numbers}, attrs=attrs)
+            along = {name: ("run", values) for name, values in dict(keys).items()}
+            yield xr.Dataset({**data, **numbers}, along, {"vary": ", ".join(along), **attrs})
 
         monkeypatch.setattr(module, "open_study", opened)
 
@@ -62,6 +63,17 @@ def test_the_widest_interval_is_that_of_a_point(study):
     assert widths(Path("s"), ASKED).point == {"x": 1}
     study(ROWS[::-1], [1.0, 2, 3, 5, 8, 7])
     assert widths(Path("s"), ASKED).point == {"x": 0}
+
+
+def test_the_point_of_the_widest_interval_has_its_label(study):
+    policies = ["[]"] * 3 + ['[{"day": 5, "set": {"pace": 3.0}}]'] * 3
+    study(ROWS, [1.0, 2, 3, 5, 8, 7], {"amount": [1, 1, 1, 2, 2, 2], "interventions": policies})
+    label = widths(Path("s"), ASKED).label["x"]
+    assert label.startswith("amount 2, ") and "pace 3" in label and "{" not in label
+    study([(0, 0, "done")], [1.0], {"amount": [4]})
+    assert widths(Path("s"), ASKED).label == {"x": "amount 4"}
+    study([(0, 0, "failed")], [1.0], {"amount": [4]})
+    assert widths(Path("s"), ASKED).label == {}
 
 
 def test_a_run_has_the_mean_of_what_it_records_and_counts_if_it_is_done(study):

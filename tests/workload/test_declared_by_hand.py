@@ -9,7 +9,8 @@ import tallies
 
 import reference_py.economy
 from reference_py.primitives.rng import LAST_STATE
-from societies.config.model import Section, key, shape, value
+from societies.config.check import path_of
+from societies.config.model import KEY, Section, key, shape, value
 from societies.errors import SocietiesError
 from societies.workload import Phase, Setup, Workload
 from societies.workload.declare import config as daily
@@ -553,13 +554,17 @@ def test_settings_are_put_into_copies():
         varying._put(data, path, value_)
         assert where(data) == value_
     assert base == {"a": {"b": {"c": 1}}, "list": ({"d": 1}, {"d": 2}), "none": None}
-    for location, inside in (
-        (("a", "Part", "b"), ("a", "b")),
-        (("list", "tuple", 1, "Entry", "d"), ("list", 1, "d")),
-        (("a", 0), ("a",)),
-        (("list", "d"), ("list",)),
+    for location, inside, missing in (
+        (("a", "Part", "b"), ("a", "b"), ("a", "b")),
+        (("list", "tuple", 1, "Entry", "d"), ("list", 1, "d"), ("list", 1, "d")),
+        (("a", 0), ("a",), ("a", 0)),
+        (("list", "d"), ("list",), ("list", "d")),
+        (("list", 1, "Entry", "e"), ("list", 1), ("list", 1, "e")),
     ):
-        assert varying._inside(location, base) == inside
+        assert path_of({"loc": location, "type": "int_type"}, base) == inside
+        assert path_of({"loc": location, "type": "missing"}, base) == missing
+        named = {"loc": location, "type": "value_error", "ctx": {KEY: "k"}}
+        assert path_of(named, base) == (*inside, "k")
 
 
 def test_a_column_of_a_table_is_a_coordinate_of_the_file():

@@ -19,7 +19,7 @@ from societies.errors import DeviceError, DeviceFailed, Interrupted
 from societies.opencl import choose_device
 from societies.workload import Setup
 from societies.workload.running import devices as of_name
-from societies.workload.running import several
+from societies.workload.running import interrupts, several
 from societies.workload.running.batches import OwnCopies, Room
 from societies.workload.running.registry import workload
 from societies.workload.running.several import LEAST_COPIES, Several, devices_of
@@ -93,8 +93,11 @@ def test_a_device_that_fails_leaves_a_file_to_continue(alone, tmp_path, processe
 
 @pytest.mark.ci
 @pytest.mark.parametrize("again", [0.0, 0.5])
-def test_a_second_ctrl_c_ends_a_run_whose_device_hangs(alone, tmp_path, processes, again):
+def test_a_second_ctrl_c_ends_a_run_whose_device_hangs(
+    alone, tmp_path, processes, again, monkeypatch
+):
     """The process of the second device stops in mid-run; before the mend the run waited."""
+    monkeypatch.setattr(interrupts, "GRACE", 0.1)
     timers = []
 
     def hang(day, _):

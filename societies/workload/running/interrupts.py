@@ -22,11 +22,15 @@ _OF_PROCESS = (signals.stop, signal.default_int_handler)
 """Handlers of this package and of Python. A signal that arrives after the run has completed is not
 passed on to them, because they would end the process before it prints the report."""
 
+GRACE = 5.0
+"""Longest wait for a device after a second signal that arrived while the run was writing."""
+
 
 class Interruption:
     """Records whether Ctrl-C, SIGTERM or SIGHUP arrived.
 
-    A second signal ends the run at once; while the run is writing, as soon as it has written.
+    A second signal ends the run at once. One that arrives while the run is writing ends it if the
+    device does not answer afterwards.
 
     Attributes
     ----------
@@ -43,14 +47,20 @@ class Interruption:
 
     @contextmanager
     def at_once(self) -> Iterator[None]:
-        """Let a second signal, even one that arrived earlier, end the block with `Stopped`."""
+        """Let a second signal end the block with `Stopped`.
+
+        If one arrived earlier, the block has `GRACE` seconds left, to save the state.
+        """
         self._second = True
+        main = threading.main_thread().ident or 0
+        timer = threading.Timer(GRACE, lambda: signal.pthread_kill(main, self.number))
         try:
             if self._again:
-                raise Stopped(self.number)
+                timer.start()
             with signals.writing(False):
                 yield
         finally:
+            timer.cancel()
             self._second = False
 
     @contextmanager

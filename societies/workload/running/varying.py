@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping
 from itertools import pairwise
 from typing import TYPE_CHECKING, Any, get_args
 
 from pydantic import ValidationError
 
-from societies.config.check import named_in, places_of
+from societies.config.check import path_of, places_of
 from societies.config.model import (
     CONFLICTS_LATER,
     INITIAL,
@@ -215,8 +215,7 @@ def changed(model: type[Any], base: Mapping[str, Any], settings: Mapping[Path, A
         found: WorkloadConfig = model.model_validate(data, context=CONFLICTS_LATER)
     except ValidationError as errors:
         lines = [
-            f"{dotted((*_inside(error['loc'], data), *named_in(error)))}: {plain_words(error)}"
-            for error in errors.errors()
+            f"{dotted(path_of(error, data))}: {plain_words(error)}" for error in errors.errors()
         ]
         raise ValueError("\n".join(lines)) from None
     lines = [f"{dotted(conflict.path)}: {conflict.message}" for conflict in found.conflicts()]
@@ -260,15 +259,3 @@ def _put(data: Any, path: Path, value: Any) -> None:
         data[part] = inner
         data = inner
     data[path[-1]] = value
-
-
-def _inside(location: Sequence[str | int], data: Any) -> Path:
-    """Return pydantic's location without the names that it adds for alternatives of a type."""
-    path: Path = ()
-    for part in location:
-        inside = (isinstance(data, dict) and part in data) or (
-            isinstance(data, list | tuple) and isinstance(part, int)
-        )
-        if inside:
-            path, data = (*path, part), data[part]
-    return path

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import resource
 import subprocess
 import sys
 import time
@@ -126,6 +125,8 @@ def timed(
 
     Raises SocietiesError with its message and its exit code if the program fails.
     """
+    import resource  # which Windows lacks
+
     before, began = resource.getrusage(resource.RUSAGE_CHILDREN), time.perf_counter()
     done = subprocess.run(
         command, env=environment, cwd=folder, capture_output=True, text=True, check=False

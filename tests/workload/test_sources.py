@@ -48,6 +48,10 @@ def test_kernels_with_includes_and_twins_are_covered():
     assert "kernels/economy/device_trading.cl" in economy  # the twin of a function of a phase
     assert "kernels/economy/society_at_once.cl" in economy  # of a phase alone
     assert "reference_py/primitives/scan.py" in economy  # the twin of an included kernel
+    own = {name.removeprefix("societies/economy/") for name in economy if "societies/" in name}
+    assert {"curves.py", "exact_sums.py", "ensemble.py", "schedule.py", "config/keys.py"} <= own
+    assert "societies/physics/laplace/config.py" in found  # has what follows from its keys
+    assert not own & {"workload.py", "explain/report.py", "figure.py"}
     assert "kernels/translate/lists.cl" in of("boltzmann")
     assert "reference_py/physics/matmul/parameters.py" in of("matmul")  # imported by the workload
 

@@ -1,9 +1,10 @@
 """Have the rules of the model changed since a file was made? Each source file has a hash.
 
 Sources are the kernels of a configuration and the files that they include, the modules of the
-reference with the same names, and the modules that the workload's module imports, directly or
-indirectly. The hash does not depend on comments, empty lines or the folder of installation. A
-result file holds the hashes as text, one per line.
+reference with the same names, the modules that the workload's module imports, directly or
+indirectly, and those that make its parameters and its steps of a tick. The hash does not depend on
+comments, empty lines or the folder of installation. A result file holds the hashes as text, one per
+line.
 """
 
 from __future__ import annotations
@@ -16,6 +17,7 @@ from collections.abc import Iterable, Mapping
 from contextlib import suppress
 from functools import lru_cache
 from importlib import import_module
+from inspect import getsource
 from pathlib import Path
 from typing import Any
 
@@ -33,7 +35,8 @@ DIGITS = 12
 MOST_NAMED = 3
 
 OWN, REFERENCE, KERNELS = "societies", "reference_py", "kernels/"
-"""This package, whose modules hold no rules of a model; the reference; the folder of kernels."""
+"""This package, of which only modules with a part in results are sources; the reference; the folder
+of kernels."""
 
 _IMPORT = re.compile(
     r"^\s*(?:from\s+([\w.]+)\s+import\s+([^#\n(]+|\([^)]*\))|import\s+([^#\n;]+))", re.MULTILINE
@@ -61,6 +64,9 @@ def sources_of(*setups: Setup[Any, Any]) -> dict[str, str]:
             _reach(f"{REFERENCE}.{twin.replace('/', '.')}", modules)
     kernels.update(_with_includes(tuple(_twins(modules))))
     files = {_file_of(module) for module in modules if not _is_own(module)} | kernels
+    for setup in setups:
+        chosen: Any = type(setup.workload)
+        files |= _of_parameters(chosen)
     return dict(sorted((_name(path), _digest(path)) for path in files if path)) | rules
 
 
@@ -128,6 +134,30 @@ def _reach(module: str, found: set[str]) -> None:
         of = one.partition(".")[0]
         if of == REFERENCE or (of == top and not _is_own(one)):
             _reach(one, found)
+
+
+@lru_cache(maxsize=64)
+def _of_parameters(workload: Any) -> set[Path]:
+    """Return modules of a workload of this package that make its parameters and steps of a tick.
+
+    These are the module of its configuration, and what its methods for them import, directly or
+    indirectly, from its own folder.
+    """
+    module = sys.modules[workload.__module__]
+    if not _is_own(module.__name__):
+        return set()
+    package, home = str(module.__package__), _resolved(str(module.__file__))
+    texts = [(getsource(getattr(workload, name)), package) for name in ("parameters", "schedule")]
+    texts.append((f"import {workload.config.__module__}", package))
+    found: set[Path] = set()
+    for text, above in texts:
+        for one in _imported(text, above):
+            below = one.removeprefix(f"{package}.")
+            path = home.parent / f"{below.replace('.', '/')}.py"
+            if below != one and path.is_file() and path not in {home, *found}:
+                found.add(path)
+                texts.append((path.read_text(encoding="utf-8"), one.rpartition(".")[0]))
+    return found
 
 
 def _is_own(module: str) -> bool:

@@ -47,6 +47,23 @@ static real known_benefit(APPRAISAL_PARAMETERS, const uint resource)
     return own->benefit[resource];
 }
 
+#if !DEVICE_IS_CPU
+// What each device of a type would bring each agent, before the first round of its market: a
+// work-item for each, so that many are worked out at a time. In a meeting a work-item or two of a
+// group would do so while all others wait.
+__kernel void appraise(STATE_PARAMETERS, TABLE_PARAMETERS, __global used_t *uses,
+                       __global appraisal_t *appraisals, const uint all_agents,
+                       const uint device_type)
+{
+    const size_t owner = get_global_id(0) / RESOURCES, society = owner / AGENTS;
+    const uint agent = owner % AGENTS, r = get_global_id(0) % RESOURCES;
+#ifndef RULE_DEVICE_WORTH  // which is asked of those devices only that are for sale
+    if (owner >= all_agents || !market_open() || !alive(agent)) return;
+    if (has_recipe(STATE, society, device_type, r)) known_benefit(APPRAISAL(agent), r);
+#endif
+}
+#endif
+
 // The same as `can_make`.
 INLINED bool known_to_make(APPRAISAL_PARAMETERS, const uint resource, __local count_t *rows)
 {

@@ -68,12 +68,12 @@ def _launched(p: Parameters, societies: int) -> dict[str, Phase]:
     together = memory.extraction_together(p, societies)
     pairs_together = memory.pairs_together(p, societies)
 
-    def opens(first: str, steps: tuple[str, ...], market: Launch) -> Phase:
+    def opens(first: str, steps: tuple[str, ...], market: Launch, *more: Launch) -> Phase:
         """Return the first phase of a market; a CPU carries out all its steps in one launch."""
         own = {"crews": Scratch((societies, CREW_WORDS), "uint32", shared="crews")}
         whole = replace(market, scratch={**market.scratch, **own}, alone_on_cpu=True)
         joined = Joined(steps, whole, on_cpu=True) if pairs and steps else None
-        return Phase((Launch(f"economy/{first}.cl", societies),), joined=joined)
+        return Phase((Launch(f"economy/{first}.cl", societies), *more), joined=joined)
 
     found = {
         "seed_streams": phase(
@@ -138,6 +138,14 @@ def _launched(p: Parameters, societies: int) -> dict[str, Phase]:
                 "open_device_market",
                 ("device_matching", "device_trading") * p.device_rounds,
                 Launch("economy/device_trading.cl", pairs, "device_market", scratch=valued | menus),
+                Launch(
+                    "economy/appraisals.cl",
+                    kernel="appraise",
+                    global_size=agents * p.resources,
+                    scratch=valued,
+                    arguments={"all_agents": agents},
+                    on_cpu=False,
+                ),
             ),
             "device_matching": phase(
                 "economy/device_matching.cl",

@@ -122,9 +122,13 @@ def compare(one, steps):
     for day, step, before, after in steps:
         one.put(before)
         one.step(step, day)
-        for array, values in one.state().items():
-            same = values.tobytes() == after[array].tobytes()
-            assert same, difference(day, step, array, values, after[array])
+        compare_states(day, step, one.state(), after)
+
+
+def compare_states(day, step, found, expected):
+    for array, values in found.items():
+        same = values.tobytes() == expected[array].tobytes()
+        assert same, difference(day, step, array, values, expected[array])
 
 
 def difference(day, step, array, found, expected):
@@ -219,6 +223,29 @@ def test_a_late_day_in_the_form_for_gpus(phase, monkeypatch):
         reference.step(step, day)
         found.append((day, step, before, reference.state()))
     compare(device_engine.__wrapped__("6x9", 0, 5, (phase,)), found)
+
+
+@pytest.mark.ci
+def test_own_use_after_a_gpu_has_worked_out_benefits():
+    """A GPU does so for all devices when a market opens."""
+    phases = ("open_device_market", "own_use")
+    one, reference = device_engine("6x9", 0, 5, phases), ReferenceEngine(of_case("6x9"))
+    reference.start()
+    promised = 0
+    for day in range(1, 25):
+        for step in schedule.day_schedule(reference.parameters, day):
+            if day < 18 or step.phase not in (*phases, "device_matching", "device_trading"):
+                reference.step(step, day)
+            if day < 18 or step.phase not in phases:
+                continue  # nothing is sold, so what is known stays until own use
+            if step.phase == "open_device_market":
+                one.put(reference.state())
+            before = reference.state()
+            reference.step(step, day)
+            one.step(step, day)
+            compare_states(day, step, one.state(), reference.state())
+            promised += (reference.state()["to_make"] - before["to_make"]).sum()
+    assert promised > 10
 
 
 @pytest.mark.thorough

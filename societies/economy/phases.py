@@ -139,7 +139,7 @@ def _launched(p: Parameters, societies: int) -> dict[str, Phase]:
                 ("device_matching", "device_trading") * p.device_rounds,
                 Launch("economy/device_trading.cl", pairs, "device_market", scratch=valued | menus),
                 Launch(
-                    "economy/appraisals.cl",
+                    "economy/open_device_market.cl",  # its text comes with that of own use
                     kernel="appraise",
                     global_size=agents * p.resources,
                     scratch=valued,

@@ -9,7 +9,7 @@
 #ifndef GAMES_CHESS_PERFT_CL
 #define GAMES_CHESS_PERFT_CL
 
-#include "games/chess/rules.cl"
+#include "games/chess/zones.cl"
 
 #define DETAILS 6u  // kinds besides the nodes
 #define GAME (get_group_id(0) / (get_num_groups(0) / copies))
@@ -57,6 +57,57 @@ static void add_moves(const position_t at, tally_t *tally)
 #endif
 }
 
+#if DEVICE_IS_CPU && KINDS == 1
+// How many replies there are to all moves of a position. After most moves (zones.cl) there are as
+// many as if nothing had moved, or only those of pieces differ.
+static uint count_replies(const position_t at)
+{
+    const limits_t limits = limits_of(at);
+    const zones_t zones = zones_of(at);
+    position_t still = turned(at);
+    still.special &= CORNERS;
+    limits_t theirs = limits_of(still);
+    const uint others = count_others(still, theirs), base = others + count_pieces(still, theirs);
+    uint count = 0u;
+    for (ulong pieces = at.own; pieces; pieces &= pieces - 1ul) {
+        move_t move;
+        move.start = lowest(pieces);
+        const ulong start = move.start, ends = targets_of(at, limits, start);
+        ulong zone = zones.king, also = 0ul;
+        if (start & at.knights) zone |= zones.knights;
+        if (start & limits.king) {
+            zone |= zones.kings;
+            also = ~king_steps(start);  // castling
+        }
+        if (start & at.pawns) {
+            zone |= zones.pawns;
+            also = RANK_8 | zones.passing | (at.special & RANK_6);
+        }
+        uint quiet = 0u;
+        sorted_t found = sorted(ends, start & zone ? ~0ul : zone | also,
+                                start & zones.pieces ? ~0ul : zones.pieces | at.other, &quiet);
+        count += quiet * base;
+        for (; found.fully; found.fully &= found.fully - 1ul) {
+            move.end = lowest(found.fully);
+            const bool rises = (start & at.pawns) && (move.end & RANK_8);
+            for (uint i = rises ? KNIGHT : QUEEN; i <= QUEEN; ++i) {
+                move.promotion = rises ? i : 0u;
+                count += count_moves(play(at, move));
+            }
+        }
+        for (; found.partly; found.partly &= found.partly - 1ul) {
+            const ulong end = flipped(lowest(found.partly));
+            position_t after = still;
+            after.own &= ~end;
+            after.other = (still.other ^ flipped(start)) | end;
+            theirs.targets = ~after.own;
+            count += others + count_pieces(after, theirs);
+        }
+    }
+    return count;
+}
+#endif
+
 // Count below a position; plies: 1 or 2. The moves of the last ply are not made unless their
 // kinds are requested.
 static void perft(const position_t at, const uint plies, tally_t *tally)
@@ -66,9 +117,13 @@ static void perft(const position_t at, const uint plies, tally_t *tally)
         add_moves(at, tally);
         return;
     }
+#if DEVICE_IS_CPU && KINDS == 1
+    tally->of[0] = count_replies(at);
+#else
     const limits_t limits = limits_of(at);
     moves_t all = moves(at);
     while (next_move(at, limits, &all)) add_moves(play(at, all.move), tally);
+#endif
 }
 
 #endif

@@ -170,10 +170,9 @@ static ulong castles(const position_t at, const limits_t limits)
     return limits.checkers ? 0ul : found;
 }
 
-// How many legal moves there are.
-static uint count_moves(const position_t at)
+// How many moves pieces and pawns have, but for captures en passant.
+static uint count_pieces(const position_t at, const limits_t limits)
 {
-    const limits_t limits = limits_of(at);
     const ulong empty = ~(at.own | at.other), targets = limits.targets;
     const ulong straight = at.own & at.orthogonals, slanting = at.own & at.diagonals;
     const ulong4 bound = (ulong4)(limits.pinned) ^ limits.pins;  // pinned, and not on this line
@@ -192,6 +191,13 @@ static uint count_moves(const position_t at)
     const ulong4 ends = (ulong4)(one & targets, two, right, left);
     count += counted(ends);
     if (joined(ends) & RANK_8) count += 3u * counted(ends & (ulong4)(RANK_8));
+    return count;
+}
+
+// How many moves the king has, and how many captures en passant there are.
+static uint count_others(const position_t at, const limits_t limits)
+{
+    uint count = 0u;
     if (at.special & RANK_6) {
         ulong neighbours = at.own & at.pawns & downwards(at.special & RANK_6);
         for (; neighbours; neighbours &= neighbours - 1ul)
@@ -199,6 +205,13 @@ static uint count_moves(const position_t at)
     }
     const ulong king = king_steps(limits.king) & ~(at.own | limits.danger);
     return count + (uint)popcount(king | castles(at, limits));
+}
+
+// How many legal moves there are.
+static uint count_moves(const position_t at)
+{
+    const limits_t limits = limits_of(at);
+    return count_pieces(at, limits) + count_others(at, limits);
 }
 
 // Squares to which the piece on a square may go.

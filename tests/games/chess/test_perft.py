@@ -2,6 +2,7 @@
 
 import pytest
 from chess_oracles import DETAIL, PERFT
+from random_boards import boards
 
 from societies import config_from_dict, load_config, open_results, run
 from societies.errors import ConfigError
@@ -30,6 +31,14 @@ def counted(device, depth, **settings):
 def test_counts_of_others(device, depth, level_positions):
     found = counted(device, depth, positions=FENS, level_positions=level_positions)["nodes"]
     assert found.tolist() == [one["perft"][depth - 1] for one in PERFT]
+
+
+def test_replies_that_are_not_counted_one_by_one_are_as_many(device):
+    """With `detail` every last move is made."""
+    given, _ = boards(300, 37)
+    fens = [board.fen() for board in given]
+    made = counted(device, 3, positions=fens, detail=True)["nodes"].tolist()
+    assert counted(device, 3, positions=fens)["nodes"].tolist() == made
 
 
 @pytest.mark.thorough

@@ -135,14 +135,14 @@ def joined_shape(sweep: Sweep, setups: Sequence[Setup[Any, Any]], keep: Keep) ->
     """Return dimensions and variables of a file with runs of several shapes.
 
     A dimension gets the largest length of all runs; shorter runs are padded with the fill value.
+    A name that differs between runs, as of a group, is replaced by its place: "group 0".
     """
     shapes = [run_shape(setup, keep) for setup in setups]
     coordinates: dict[str, Coordinate] = {}
     variables: dict[str, Variable] = {}
     for shape in shapes:
         for name, one in shape.coordinates.items():
-            if name not in coordinates or len(one.values) > len(coordinates[name].values):
-                coordinates[name] = one
+            coordinates[name] = _joined(coordinates.get(name, one), one)
         for name, variable in shape.variables.items():
             if variables.setdefault(name, variable).dims != variable.dims:
                 raise ConfigError(
@@ -153,6 +153,18 @@ def joined_shape(sweep: Sweep, setups: Sequence[Setup[Any, Any]], keep: Keep) ->
             if wider != variables[name].dtype:
                 variables[name] = replace(variable, dtype=wider, fill=None)
     return Shape(coordinates, variables, _joined_tables(shapes))
+
+
+def _joined(one: Coordinate, other: Coordinate) -> Coordinate:
+    """Return the longer of two coordinates, with places for the names in which they differ."""
+    shorter, longer = sorted((other, one), key=lambda some: len(some.values))
+    names = longer.values.tolist()
+    both = list(enumerate(zip(names, shorter.values.tolist(), strict=False)))
+    if longer.values.dtype.kind != "U" or all(name == own for _, (name, own) in both):
+        return longer
+    for place, (name, own) in both:
+        names[place] = name if name == own else f"{one.name} {place}"
+    return replace(longer, values=np.array(names))
 
 
 def _joined_tables(shapes: Sequence[Shape]) -> dict[str, EventTable]:

@@ -121,6 +121,22 @@ def test_replicates_of_the_base_are_the_study_s_unless_it_says_its_own(
     assert prepared(ready.sweep, replicates=5).runs.replicate.max() == 4
 
 
+@pytest.mark.parametrize(
+    ("others", "names"),
+    [
+        ([("a", "c")], ["a", "group 1"]),
+        ([("c", "b"), ("d", "b")], ["group 0", "b"]),
+        ([("a", "c", "d")], ["a", "group 1", "d"]),
+    ],
+)
+def test_a_group_has_the_name_that_it_has_in_all_runs_or_its_number(others, names):
+    """It had the name of the first point in the runs of all others."""
+    table = [[{"name": one, "count": 2} for one in row] for row in [("a", "b"), *others]]
+    vary = {"points": [{"groups": row, "agents": 2 * len(row)} for row in table]}
+    found = sweep.load_sweep({"base": {**BASE, "agents": 4, "groups": table[0]}, "vary": vary})
+    assert prepared(found).shape.coordinates["group"].values.tolist() == names
+
+
 @pytest.mark.parametrize("sd", [10**40, 2**64, 1e9, 1e8])
 def test_whole_numbers_of_any_size_are_parameters_of_a_range(sd):
     said = {"distribution": "normal", "mean": 0, "sd": sd, "low": 0, "high": 1}

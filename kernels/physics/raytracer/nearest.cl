@@ -7,7 +7,7 @@
 // brute  All spheres. On a CPU, and by whitted shading, eight at once in fields of num8. Seed
 //        shading on a GPU takes them through local memory, TILE at a time.
 // tree   Boxes, eight children a node; below them groups of eight spheres. What is left out could
-//        not have been hit nearer (`box_margin`).
+//        not have been hit nearer (`margins_t`).
 //
 // Spheres lie in groups of eight: eight x of centres, eight y, eight z, eight squares of radii.
 // `numbers` has their numbers, -1 where a group is not full.
@@ -41,8 +41,8 @@ typedef struct {
     __global const num8 *groups;
     __global const int *numbers;
     __global const num8 *boxes;
-    __global const num *limits;  // of all spheres: least and largest x, y, z; least radius
-    __global const num *margins;  // `box_margin` of unit rays from the camera, from each light
+    __global const num8 *bounds;  // of a node's spheres: least and largest x, y, z, least radius r;
+                                  // and 1 / (2 r)
     uint sphere_count, plane_count, light_count, group_count;
     uint first_leaf;  // number of the first group among the nodes of the tree
     num ambient, fog;
@@ -87,14 +87,14 @@ static void offer_sphere(hit_t *best, const num b, const num q, const int number
         if (q >= NUM(0.0)) offer_sphere(best, b, q, number, ignored); \
     } while (0)
 
-// Whether any of eight numbers, 0 or -1 each, is not 0, and the larger and the smaller of two
-// vectors, of which CUDA's C++ has no `?:`. PoCL 3.0 calls its own `any`, `max`, `min` and `select`
-// as functions, with all registers saved.
-static bool any_of(const int8 flags)
+// The bits of eight numbers together, and the larger and the smaller of two vectors, of which CUDA's
+// C++ has no `?:`. PoCL 3.0 calls its own `any`, `max`, `min` and `select` as functions, with all
+// registers saved.
+static uint any_of(const int8 flags)
 {
     const int4 four = flags.lo | flags.hi;
     const int2 two = four.lo | four.hi;
-    return (two.x | two.y) != 0;
+    return (uint)(two.x | two.y);
 }
 
 #define EITHER(a, b, mask) as_float8((as_int8(b) & (mask)) | (as_int8(a) & ~(mask)))
@@ -146,111 +146,154 @@ static void offer_planes(hit_t *best, const scene_t *scene, const num3 origin, c
     }
 }
 
-// By how much boxes are enlarged for a ray, so that no sphere that the test above lets it hit is
-// left out.
-//
-// Let u be the unit roundoff, D the distance from the origin to the farthest corner of the box
-// around all spheres, so that |v| + r <= D. Rounded, q differs from b^2 - (|v|^2 - r^2) by at most
-// 13 u |d|^2 |v|^2 + 3 u r^2: three roundings in each product with d, of which b^2 has two and its
-// own one, four in |v|^2 - r^2, one in the difference. In exact numbers the point v + t d at
-// t = -b -+ sqrt(q) has
-//     |v + t d|^2 = r^2 + (q - (b^2 - (|v|^2 - r^2))) + (|d|^2 - 1) t^2,
-// and t |d| is hardly more than |v| + r, so the point is no farther from the centre than
-// sqrt(r^2 + E), where
-//     E = (16 u max(1, |d|^2) + ||d|^2 - 1| / |d|^2) D^2,
-// and sqrt(r^2 + E) - r = E / (r + sqrt(r^2 + E)) is largest for the least radius. Rounding b, t
-// and v moves the point by at most 8 u D (1 + |d|^2), and enlarging the box by adding to the
-// origin costs u of the largest coordinate. |d|^2 is rounded three times; what else is rounded
-// here, and the second order of u, is covered by a twentieth. Where a ray enters and leaves the
-// box has a relative error of 4 u, hence SLACK.
-static num box_margin(const scene_t *scene, const num3 origin, const num3 towards)
-{
-#if FORM != FORM_TREE
-    return NUM(0.0);  // never used
-#else
-    const num u = NUM(UNIT_ROUNDOFF);
-    const num3 a = origin - vector_at(scene->limits), b = vector_at(scene->limits + 3) - origin;
-    const num3 far =
-        (num3)(max(fabs(a.x), fabs(b.x)), max(fabs(a.y), fabs(b.y)), max(fabs(a.z), fabs(b.z)));
-    const num far2 = dot3(far, far), least = scene->limits[6];
-    const num length2 = dot3(towards, towards);
-    const num off = fabs(length2 - NUM(1.0)) + NUM(4.0) * u * length2;
-    const num most = max(length2, NUM(1.0));
-    const num error = NUM(1.05) * far2 * (NUM(16.0) * u * most + NUM_DIV(off, length2));
-    if (!(error < NUM(1e30))) return NUM(1e30);  // nothing is left out
-    const num margin = NUM_DIV(error, least + NUM_SQRT(least * least + error));
-    const num size = (fabs(origin.x) + fabs(origin.y)) + fabs(origin.z);
-    return margin + NUM(64.0) * u * (NUM_SQRT(far2) * most + size);
-#endif
-}
-
 #if FORM == FORM_TREE
 
 #define SLACK (NUM(1.0) + NUM(32.0) * NUM(UNIT_ROUNDOFF))
-#define STACK 64  // seven nodes wait on each of at most eight levels
+
+// By how much boxes are enlarged for a ray, so that no sphere that the test above lets it hit is
+// left out.
+//
+// Let u be the unit roundoff, D the distance from the origin to the farthest corner of a box
+// around spheres, so that |v| + r <= D for each. Rounded, q differs from b^2 - (|v|^2 - r^2) by at
+// most 13 u |d|^2 |v|^2 + 3 u r^2: three roundings in each product with d, of which b^2 has two and
+// its own one, four in |v|^2 - r^2, one in the difference. In exact numbers the point v + t d at
+// t = -b -+ sqrt(q) has
+//     |v + t d|^2 = r^2 + (q - (b^2 - (|v|^2 - r^2))) + (|d|^2 - 1) t^2,
+// and t |d| is hardly more than |v| + r, so the point is no farther from the centre than
+// sqrt(r^2 + e D^2), where
+//     e = 16 u max(1, |d|^2) + max(0, |d|^2 - 1) / |d|^2.
+// |d|^2 is rounded three times, which 4 u more cover. M(E) = sqrt(r^2 + E) - r is largest for the
+// least radius. Its curve lies below each tangent: that at 0, E / (2 r), and that at the E of all
+// spheres. For a node the lower of both is taken, without roots and divisions.
+// Rounding b, t and v moves the point by at most 8 u D (1 + |d|^2), and enlarging the box by adding
+// to the origin costs u of the largest coordinate, hence `rest`. What else is rounded here, and the
+// second order of u, is covered by a twentieth. Where a ray enters and leaves the box has a
+// relative error of 4 u, hence SLACK.
+typedef struct {
+    num error;  // e
+    num rest;
+    num all;  // the margin of all boxes, unless
+    bool wide;  // it is so wide that each node's is found, with
+    num start, slope;  // the tangent at the E of all spheres, by D^2
+} margins_t;
+
+static num magnitude(const num x)  // PoCL 3.0 calls fabs as a function
+{
+    return x < NUM(0.0) ? -x : x;
+}
+
+// From a point to the farthest corner of the box around a node's spheres.
+static num3 farthest(const num3 origin, const num8 bounds)
+{
+    const num3 a = origin - (num3)(bounds.s0, bounds.s1, bounds.s2),
+               b = (num3)(bounds.s3, bounds.s4, bounds.s5) - origin;
+    return (num3)(a.x > b.x ? a.x : b.x, a.y > b.y ? a.y : b.y, a.z > b.z ? a.z : b.z);
+}
+
+static num margin_of(const margins_t *margins, const num3 far, const num half_inverse)
+{
+    const num far2 = dot3(far, far);
+    const num small = margins->error * far2 * half_inverse;
+    const num large = margins->start + margins->slope * far2;
+    return (small < large ? small : large) + margins->rest;
+}
+
+static margins_t margins_of(const num8 bounds, const num3 origin, const num3 towards)
+{
+    const num u = NUM(UNIT_ROUNDOFF), least = bounds.s6;
+    const num3 far = farthest(origin, bounds);
+    const num far2 = dot3(far, far), length2 = dot3(towards, towards);
+    const num most = length2 > NUM(1.0) ? length2 : NUM(1.0);
+    const num size = (magnitude(origin.x) + magnitude(origin.y)) + magnitude(origin.z);
+    margins_t margins;
+    margins.error = NUM(1.05) * (NUM(20.0) * u * most + (most - NUM(1.0)));
+    margins.rest = NUM(64.0) * u * most * (((far.x + far.y) + far.z) + size);
+    const num error = margins.error * far2, all = error * bounds.s7;
+    margins.all = all + margins.rest;
+    margins.wide = !(all <= NUM(0.0625) * least);
+    if (margins.wide) {
+        margins.start = NUM(1e30);  // nothing is left out
+        margins.slope = NUM(0.0);
+        if (error < NUM(1e30)) {
+            const num root = NUM_SQRT(least * least + error);
+            const num slope = NUM_DIV(NUM(0.5), root);
+            margins.slope = slope * margins.error;
+            margins.start = (root - least) - NUM(0.999) * (slope * error);
+        }
+    }
+    return margins;
+}
 
 // 1 / x for the planes of boxes; where x is 0 a number with which they are far away.
 static num inverse(const num x)
 {
-    if (fabs(x) < NUM(1e-30)) return x < NUM(0.0) ? NUM(-1e30) : NUM(1e30);
+    if (magnitude(x) < NUM(1e-30)) return x < NUM(0.0) ? NUM(-1e30) : NUM(1e30);
     return NUM_DIV(NUM(1.0), x);
 }
 
-// Let a node wait on the stack, nearer ones of the same parent, from `base` on, above it.
-static uint push(uint *node_of, num *near_of, const uint base, const uint waiting, const uint node,
-                 const num near)
+// Number of the lowest bit of a byte that is not 0. A CPU guesses where the loop ends, and goes on
+// to that child before it knows the byte; a GPU would wait for its slowest work-item.
+static uint lowest(const uint byte)
 {
-    uint at = waiting;
-    for (; at > base && near_of[at - 1] < near; --at) {
-        near_of[at] = near_of[at - 1];
-        node_of[at] = node_of[at - 1];
-    }
-    near_of[at] = near;
-    node_of[at] = node;
-    return waiting + 1;
+#if DEVICE_IS_CPU
+    uint bit = 0;
+    while (!(byte >> bit & 1)) ++bit;
+    return bit;
+#else
+    return 31 - clz(byte & (0u - byte));
+#endif
 }
 
-// Spheres of those groups whose boxes the ray meets before the best hit so far; of the children of
-// a node the nearest is looked at first. `any_will_do` ends with the first hit.
+// Spheres of those groups whose boxes the ray meets before the best hit so far; `any_will_do` ends
+// with the first hit. Of the children of a node those come first that lie on the side from which
+// the ray comes: child c is number c ^ `octant`, since Morton's order has x in bit 0, y in bit 1,
+// z in bit 2. Which of them wait is a byte a level of `waiting`, the root's the highest, so a tree
+// has at most nine levels of boxes, and a parent is found by its number.
 static void offer_tree(hit_t *best, const scene_t *scene, const num3 origin, const num3 towards,
-                       const num margin, const int ignored, const bool any_will_do)
+                       const int ignored, const bool any_will_do)
 {
-    const num3 above = origin + margin, below = origin - margin;
     const num3 slow = (num3)(inverse(towards.x), inverse(towards.y), inverse(towards.z));
     // The plane of a box that is met first is the lower one, unless the ray runs down that axis.
     const uint dx = slow.x < NUM(0.0) ? 3 : 0, dy = slow.y < NUM(0.0) ? 3 : 0,
                dz = slow.z < NUM(0.0) ? 3 : 0;
-    const num3 in = (num3)(dx ? below.x : above.x, dy ? below.y : above.y, dz ? below.z : above.z);
-    const num3 out = (num3)(dx ? above.x : below.x, dy ? above.y : below.y, dz ? above.z : below.z);
-    uint node_of[STACK];
-    num near_of[STACK];
-    uint waiting = 1;
-    node_of[0] = 0;
-    near_of[0] = NUM(0.0);
-    while (waiting > 0) {
-        const uint node = node_of[--waiting];
-        if (near_of[waiting] > best->t * SLACK) continue;
-        if (node >= scene->first_leaf) {
-            const uint g = node - scene->first_leaf;
-            offer_group(best, scene->groups + 4 * g, scene->numbers + 8 * g, origin, towards,
-                        ignored);
-            if (any_will_do && best->number != NOTHING) return;
-            continue;
+    const num3 side = (num3)(dx ? NUM(-1.0) : NUM(1.0), dy ? NUM(-1.0) : NUM(1.0),
+                             dz ? NUM(-1.0) : NUM(1.0));
+    const uint octant = (dx & 1u) | (dy & 2u) | (dz & 1u) << 2;
+    const margins_t margins = margins_of(scene->bounds[0], origin, towards);
+    num3 off = side * margins.all;
+    ulong waiting = 0;
+    uint node = 0;
+    for (;;) {
+        if (margins.wide) {
+            const num8 bounds = scene->bounds[node];
+            off = side * margin_of(&margins, farthest(origin, bounds), bounds.s7);
         }
-        const uint base = waiting, child = tree_child(8, node, 0);
-        __global const num8 *box = scene->boxes + 6 * node;
-#if NUM_IS_DOUBLE
-        for (uint lane = 0; lane < 8; ++lane) {
-            __global const num *side = (__global const num *)box + lane;
-            const num near =
-                max(max((side[8 * dx] - in.x) * slow.x, (side[8 + 8 * dy] - in.y) * slow.y),
-                    (side[16 + 8 * dz] - in.z) * slow.z);
-            const num far =
-                min(min((side[24 - 8 * dx] - out.x) * slow.x, (side[32 - 8 * dy] - out.y) * slow.y),
-                    (side[40 - 8 * dz] - out.z) * slow.z);
-            if (far >= NUM(0.0) && near <= far * SLACK && near <= best->t * SLACK)
-                waiting = push(node_of, near_of, base, waiting, child + lane, near);
-        }
+        const num3 in = origin + off, out = origin - off;
+        __global const num8 *box = scene->boxes + 6 * (size_t)node;
+        uint children = 0;
+#if NUM_IS_DOUBLE || !DEVICE_IS_CPU
+        const num8 in_x = box[dx], in_y = box[1 + dy], in_z = box[2 + dz];
+        const num8 out_x = box[3 - dx], out_y = box[4 - dy], out_z = box[5 - dz];
+#define MEET_LANE(lane, place) \
+    do { \
+        const num near = \
+            max(max((in_x.lane - in.x) * slow.x, (in_y.lane - in.y) * slow.y), \
+                (in_z.lane - in.z) * slow.z); \
+        const num far = \
+            min(min((out_x.lane - out.x) * slow.x, (out_y.lane - out.y) * slow.y), \
+                (out_z.lane - out.z) * slow.z); \
+        if (far >= NUM(0.0) && near <= far * SLACK && near <= best->t * SLACK) \
+            children |= 1u << (place ^ octant); \
+    } while (0)
+        MEET_LANE(s0, 0);
+        MEET_LANE(s1, 1);
+        MEET_LANE(s2, 2);
+        MEET_LANE(s3, 3);
+        MEET_LANE(s4, 4);
+        MEET_LANE(s5, 5);
+        MEET_LANE(s6, 6);
+        MEET_LANE(s7, 7);
+#undef MEET_LANE
 #else
         const num8 near_x = (box[dx] - in.x) * slow.x, near_y = (box[1 + dy] - in.y) * slow.y,
                    near_z = (box[2 + dz] - in.z) * slow.z;
@@ -259,19 +302,25 @@ static void offer_tree(hit_t *best, const scene_t *scene, const num3 origin, con
         const num8 near_xy = LARGER(near_x, near_y), far_xy = LESSER(far_x, far_y);
         const num8 near = LARGER(near_xy, near_z), far = LESSER(far_xy, far_z);
         const int8 met = (far >= NUM(0.0)) & (near <= far * SLACK) & (near <= best->t * SLACK);
-        if (!any_of(met)) continue;
-#define PUSH_LANE(lane, place) \
-    if (met.lane) waiting = push(node_of, near_of, base, waiting, child + place, near.lane)
-        PUSH_LANE(s0, 0);
-        PUSH_LANE(s1, 1);
-        PUSH_LANE(s2, 2);
-        PUSH_LANE(s3, 3);
-        PUSH_LANE(s4, 4);
-        PUSH_LANE(s5, 5);
-        PUSH_LANE(s6, 6);
-        PUSH_LANE(s7, 7);
-#undef PUSH_LANE
+        const int8 places = (int8)(0, 1, 2, 3, 4, 5, 6, 7) ^ (int8)((int)octant);
+        children = any_of(met & ((int8)(1) << places));
 #endif
+        const uint child = 8 * node + 1;
+        if (child >= scene->first_leaf)
+            for (; children; children &= children - 1) {
+                const uint g = child - scene->first_leaf + (lowest(children) ^ octant);
+                offer_group(best, scene->groups + 4 * (size_t)g, scene->numbers + 8 * (size_t)g,
+                            origin, towards, ignored);
+                if (any_will_do && best->number != NOTHING) return;
+            }
+        while (!children) {
+            if (!waiting) return;
+            children = (uint)waiting & 255u;
+            waiting >>= 8;
+            node = (node - 1) / 8;
+        }
+        waiting = waiting << 8 | (children & (children - 1));
+        node = 8 * node + 1 + (lowest(children) ^ octant);
     }
 }
 
@@ -279,15 +328,14 @@ static void offer_tree(hit_t *best, const scene_t *scene, const num3 origin, con
 
 // What a ray hits first before `limit`; number NOTHING if nothing. Of seed shading, `ignored` is
 // an object that it does not hit. With `any_will_do` it may be another hit than the first.
-// `margin` is that of boxes.
 static hit_t first_hit(const scene_t *scene, const num3 origin, const num3 towards,
-                       const num margin, const int ignored, const num limit, const bool any_will_do)
+                       const int ignored, const num limit, const bool any_will_do)
 {
     hit_t best = {limit < FAR ? limit : FAR, NOTHING};
     offer_planes(&best, scene, origin, towards, ignored);
     if (any_will_do && best.number != NOTHING) return best;
 #if FORM == FORM_TREE
-    offer_tree(&best, scene, origin, towards, margin, ignored, any_will_do);
+    offer_tree(&best, scene, origin, towards, ignored, any_will_do);
 #else
     for (uint g = 0; g < scene->group_count; ++g) {
         offer_group(&best, scene->groups + 4 * g, scene->numbers + 8 * g, origin, towards, ignored);
@@ -302,7 +350,7 @@ static hit_t first_hit(const scene_t *scene, const num3 origin, const num3 towar
 // The same for a workgroup's rays of seed shading, together. All work-items take part; those whose
 // ray is not `active` get nothing. Local memory: TILE spheres of 4 nums.
 COLLECTIVE void first_seen(hit_t *best, const scene_t *scene, const bool active, const num3 origin,
-                           const num3 towards, const num margin, const int ignored, const num limit,
+                           const num3 towards, const int ignored, const num limit,
                            const bool any_will_do)
 {
     __local num *tile = local_malloc(4 * TILE * sizeof(num));
@@ -331,12 +379,12 @@ COLLECTIVE void first_seen(hit_t *best, const scene_t *scene, const bool active,
 #else
 
 COLLECTIVE void first_seen(hit_t *best, const scene_t *scene, const bool active, const num3 origin,
-                           const num3 towards, const num margin, const int ignored, const num limit,
+                           const num3 towards, const int ignored, const num limit,
                            const bool any_will_do)
 {
     best->t = FAR;
     best->number = NOTHING;
-    if (active) *best = first_hit(scene, origin, towards, margin, ignored, limit, any_will_do);
+    if (active) *best = first_hit(scene, origin, towards, ignored, limit, any_will_do);
 }
 
 #endif

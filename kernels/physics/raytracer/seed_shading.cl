@@ -9,8 +9,8 @@
 
 // How much of an object's colour a light adds at a point of it; 0 in shadow. Shadow rays go from
 // the light to the point, and do not hit the object that the point is on.
-COLLECTIVE num light_share(const scene_t *scene, const num3 light, const num margin,
-                           const bool active, const num3 point, const num3 normal, const int hit)
+COLLECTIVE num light_share(const scene_t *scene, const num3 light, const bool active,
+                           const num3 point, const num3 normal, const int hit)
 {
     num3 e = light - point;
     const num apart = NUM_SQRT(dot3(e, e));
@@ -18,7 +18,7 @@ COLLECTIVE num light_share(const scene_t *scene, const num3 light, const num mar
     const num slope = dot3(e, normal);
     const bool faces = active && slope >= NUM(0.0);
     hit_t blocker;
-    first_seen(&blocker, scene, faces, light, -e, margin, hit, apart, true);
+    first_seen(&blocker, scene, faces, light, -e, hit, apart, true);
     const bool lit = faces && blocker.number == NOTHING;
     return lit ? NUM_DIV(slope * faded(apart, scene->falloff), (num)scene->light_count) : NUM(0.0);
 }
@@ -30,7 +30,7 @@ COLLECTIVE num3 seed_colours(const scene_t *scene, const bool inside, const num3
 {
     const num3 black = (num3)(NUM(0.0), NUM(0.0), NUM(0.0));
     hit_t hit;
-    first_seen(&hit, scene, inside, origin, towards, scene->margins[0], NOTHING, FAR, false);
+    first_seen(&hit, scene, inside, origin, towards, NOTHING, FAR, false);
     const bool seen = inside && hit.number != NOTHING;
     const num3 point = origin + towards * hit.t;
     num3 normal = black;
@@ -41,10 +41,8 @@ COLLECTIVE num3 seed_colours(const scene_t *scene, const bool inside, const num3
     }
     const bool mirror = seen && material[3] > NUM(0.0);
     const num3 reflected = towards - (NUM(2.0) * dot3(towards, normal)) * normal;
-    num margin = NUM(0.0);
-    if (mirror) margin = box_margin(scene, point, reflected);
     hit_t behind;
-    first_seen(&behind, scene, mirror, point, reflected, margin, hit.number, FAR, false);
+    first_seen(&behind, scene, mirror, point, reflected, hit.number, FAR, false);
     const bool coloured = seen && !(mirror && behind.number == NOTHING);
     if (mirror && coloured) material = scene->materials + 6 * (size_t)behind.number;
 
@@ -56,8 +54,8 @@ COLLECTIVE num3 seed_colours(const scene_t *scene, const bool inside, const num3
         const bool some = i < scene->light_count;
         num3 light = black;
         if (some) light = vector_at(scene->lights + 4 * i);
-        const num share = light_share(scene, light, some ? scene->margins[1 + i] : NUM(0.0),
-                                      coloured && some, point, normal, hit.number);
+        const num share =
+            light_share(scene, light, coloured && some, point, normal, hit.number);
         if (share > NUM(0.0)) total = total + colour * share;
     } while (++i < scene->light_count);
     const num part = scene->fog * hit.t;

@@ -1,10 +1,10 @@
 // What does one sample add to the picture? The colour that the ray of every pixel sees.
 // Twin: reference_py/physics/raytracer/trace.py.
 //
-// A launch takes the rows from `row` to before `until` of all frames. A workgroup takes `part`
-// pixels that follow each other in the rows of a frame, a work-item every n-th of them, of n
-// work-items. The first sample of a picture replaces what the sum was. Local memory: that of
-// `first_seen`. Macros: SHADING, and those of nearest.cl.
+// A launch takes the rows from `row` to before `until` of all frames. A workgroup takes a tile of 16
+// by 8 pixels, a work-item every n-th of them, of n work-items. 32 pixels that follow each other, a
+// warp's, are 8 by 4, whose rays go mostly the same way. The first sample of a picture replaces
+// what the sum was. Local memory: that of `first_seen`. Macros: SHADING, and those of nearest.cl.
 #include "physics/raytracer/camera.cl"
 #include "physics/raytracer/nearest.cl"
 
@@ -15,19 +15,21 @@
 #include "physics/raytracer/whitted.cl"
 #endif
 
+#define PIXELS (16 * 8)
+
 __kernel void trace(__global num *sum, __global const num *view, __global const num *spheres,
                     __global const num *planes, __global const num *materials,
                     __global const num *lights, __global const num *offsets,
                     __global const num8 *groups, __global const int *numbers,
-                    __global const num8 *boxes, __global const num *limits,
-                    __global const num *margins, __global const real *value_table,
-                    const uint sphere_count, const uint plane_count, const uint light_count,
+                    __global const num8 *boxes, __global const num8 *bounds,
+                    __global const real *value_table, const uint sphere_count, const uint plane_count, const uint light_count,
                     const uint group_count, const uint first_leaf, const int bounces,
                     const uint width, const uint height, const uint row, const uint until,
-                    const uint number, const uint part)
+                    const uint number)
 {
-    const uint pixels = (until - row) * width, parts = (pixels + part - 1) / part;
-    const uint frame = get_group_id(0) / parts, first = get_group_id(0) % parts * part;
+    const uint across = (width + 15) / 16, tiles = across * ((until - row + 7) / 8);
+    const uint frame = get_group_id(0) / tiles, tile = get_group_id(0) % tiles;
+    const uint left = tile % across * 16, top = row + tile / across * 8;
     scene_t scene;
     scene.spheres = spheres + 4 * (size_t)sphere_count * frame;
     scene.planes = planes + 6 * (size_t)plane_count * frame;
@@ -36,8 +38,7 @@ __kernel void trace(__global num *sum, __global const num *view, __global const 
     scene.groups = groups;
     scene.numbers = numbers;
     scene.boxes = boxes;
-    scene.limits = limits;
-    scene.margins = margins + (1 + light_count) * (size_t)frame;
+    scene.bounds = bounds;
     scene.sphere_count = sphere_count;
     scene.plane_count = plane_count;
     scene.light_count = light_count;
@@ -54,9 +55,9 @@ __kernel void trace(__global num *sum, __global const num *view, __global const 
     const num3 origin = vector_at(camera);
     uint done = 0;
     do {  // as often in every work-item
-        const uint pixel = first + done + LANE;
-        const bool inside = done + LANE < part && pixel < pixels;
-        const uint column = pixel % width, line = row + pixel / width;
+        const uint i = done + LANE;
+        const uint column = left + (i & 7) + (i >> 2 & 8), line = top + (i >> 3 & 3) + (i >> 4 & 4);
+        const bool inside = i < PIXELS && column < width && line < until;
         const num3 towards = rays(camera, extent, size, offsets + 2 * number, column, line);
 #if SHADING == SHADING_SEED
         const num3 colour = seed_colours(&scene, inside, origin, towards);
@@ -71,5 +72,5 @@ __kernel void trace(__global num *sum, __global const num *view, __global const 
             sum[at + 2] = (number ? sum[at + 2] : NUM(0.0)) + colour.z;
         }
         done += LANES;
-    } while (done < part);
+    } while (done < PIXELS);
 }

@@ -23,8 +23,7 @@ static num3 lit(const scene_t *scene, const num3 point, const num3 normal, const
         e = over3(e, apart);
         const num slope = dot3(e, normal);
         if (!(slope > NUM(0.0))) continue;
-        const hit_t blocker =
-            first_hit(scene, point, e, box_margin(scene, point, e), NOTHING, apart, true);
+        const hit_t blocker = first_hit(scene, point, e, NOTHING, apart, true);
         if (blocker.number != NOTHING) continue;
         const num g = (light[3] * slope) * faded(apart, scene->falloff);
         local_colour = local_colour + g * colour;
@@ -47,10 +46,8 @@ static num3 whitted_colour(const scene_t *scene, const num3 origin, const num3 t
     while (count > 0) {
         const ray_t ray = rays[--count];
         hit_t hit = {FAR, NOTHING};
-        if (ray.depth <= scene->bounces) {
-            const num margin = box_margin(scene, ray.origin, ray.towards);
-            hit = first_hit(scene, ray.origin, ray.towards, margin, NOTHING, FAR, false);
-        }
+        if (ray.depth <= scene->bounces)
+            hit = first_hit(scene, ray.origin, ray.towards, NOTHING, FAR, false);
         if (hit.number == NOTHING) {
             seen = seen + ray.weight * scene->missed;
             continue;

@@ -11,19 +11,18 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from reference_py.physics.raytracer.parameters import Parameters, Scene
 from societies.physics.raytracer import figure
 from societies.physics.raytracer.config import RaytracerConfig
-from societies.physics.raytracer.layout import SphereArrays, layout, margins
+from societies.physics.raytracer.layout import SphereArrays, layout
 from societies.workload import Field, Phase, Source, Step, Workload, phase
 from societies.workload.declare.view import shown_by
-from societies.workload.values.copies import rows_of
 
 FOLDER = "physics/raytracer"
-PART = 128
-"""Pixels per workgroup: one per work-item on a GPU; on a CPU one work-item has all."""
+TILE = 16, 8
+"""Columns and rows of a workgroup's pixels: one per work-item on a GPU; on a CPU one work-item has
+all."""
 
 LAUNCH_TESTS = 1 << 31
 """Approximate limit of intersection tests per launch: a third of a second on two
@@ -42,7 +41,7 @@ class Raytracer(Workload[RaytracerConfig, Parameters]):
     clock, copies, work = "sample", "frame", "ray"
     timed, part_is_phase, numbered = True, True, True
     derived = ("view_height",)
-    numpy, twins, items = True, "reference_py.physics.raytracer", PART
+    numpy, twins, items = True, "reference_py.physics.raytracer", TILE[0] * TILE[1]
     figure = staticmethod(figure.figure)
     contents_class = "societies.physics.raytracer.picture:WithRenderedPicture"
     report_class = "societies.physics.picture_outputs:PictureReport"
@@ -106,11 +105,10 @@ class Raytracer(Workload[RaytracerConfig, Parameters]):
             "light_count": len(p.scene.lights),
             "group_count": len(laid_out(p).groups),
             "first_leaf": laid_out(p).first_leaf,
-            "part": PART,
         }
 
         def groups(step: Mapping[str, int]) -> int:
-            return copies * -(-(step["until"] - step["row"]) * p.width // PART)
+            return copies * -(-p.width // TILE[0]) * -(-(step["until"] - step["row"]) // TILE[1])
 
         return {
             "trace": phase(f"{FOLDER}/trace.cl", groups, alone_on_cpu=True, arguments=counts),
@@ -137,20 +135,10 @@ class Raytracer(Workload[RaytracerConfig, Parameters]):
             "groups": of.groups,
             "numbers": of.numbers,
             "boxes": of.boxes,
-            "limits": of.limits,
+            "bounds": of.bounds,
             "offsets": np.array([p.offset(number) for number in range(p.samples)], p.num),
         }
         return Source(macros, header=self.lookups(p), arguments=arguments)
-
-    def parameters_of_copies(self, p: Parameters, tick: int) -> Mapping[str, NDArray[Any]]:
-        """Return the table of values, and the margins of boxes as each camera sees them."""
-        of = super().parameters_of_copies(p, tick)
-        limits, lights = laid_out(p).limits, p.scene.lights[:, :3].astype(p.num)
-
-        def made(one: Parameters) -> NDArray[Any]:
-            return margins(limits, np.vstack([one.view[:1], lights]))
-
-        return {**of, "margins": rows_of(p, made, tick)}
 
     def work_done(self, config: RaytracerConfig, ticks: int) -> float:
         """Return the number of rays that leave the camera."""

@@ -30,14 +30,15 @@ class SphereArrays:
         not full, the square is -infinity, which no ray hits
     numbers : (group, 8) int32, numbers of the spheres, -1 where a group is not full
     boxes : (node, 6, 8) num, least and largest coordinates of the eight children of a node
-    limits : (7,) num, least and largest coordinates of all spheres, and the least radius
+    bounds : (node, 8) num, least and largest coordinates of all spheres below a node, their least
+        radius, and half its inverse
     first_leaf : number of nodes above the groups; groups are numbered from it on
     """
 
     groups: NDArray[Any]
     numbers: NDArray[np.int32]
     boxes: NDArray[Any]
-    limits: NDArray[Any]
+    bounds: NDArray[Any]
     first_leaf: int
 
 
@@ -56,65 +57,37 @@ def layout(spheres: NDArray[Any], *, tree: bool) -> SphereArrays:
     groups[:3, :count] = spheres[order, :3].T
     groups[3, :count] = spheres[order, 3] * spheres[order, 3]
     groups = groups.reshape(4, groups_count, EIGHT).swapaxes(0, 1)
-    low, high = bounds(spheres[order])
-    if count:
-        limits = np.array([*low.min(0), *high.max(0), spheres[:, 3].min()], num)
-    else:
-        limits = np.array([*[0.0] * 6, 1.0], num)
+    boxes, bounds, first_leaf = np.zeros((1, 6, EIGHT), num), np.zeros((1, 8), num), 0
     if tree:
-        boxes, first_leaf = boxes_of(low, high, num)
-    else:
-        boxes, first_leaf = np.zeros((1, 6, EIGHT), num), 0
+        boxes, bounds, first_leaf = boxes_of(spheres[order])
     return SphereArrays(
-        np.ascontiguousarray(groups), numbers.reshape(-1, EIGHT), boxes, limits, first_leaf
+        np.ascontiguousarray(groups), numbers.reshape(-1, EIGHT), boxes, bounds, first_leaf
     )
 
 
-def margins(limits: NDArray[Any], origins: NDArray[Any]) -> NDArray[Any]:
-    """Return the margins by which boxes are enlarged for unit rays from some points; (point,) num.
-
-    The margin is `box_margin` of kernels/physics/raytracer/nearest.cl, where a comment derives it,
-    for rays whose squared length differs from 1 by at most 8 roundings.
-
-    Parameters
-    ----------
-    limits : (7,) num, as in `SphereArrays`
-    origins : (point, 3) num
-    """
-    unit = 2.0**-24 if limits.dtype == np.float32 else 2.0**-53
-    at, of = origins.astype(np.float64), limits.astype(np.float64)
-    far = np.maximum(abs(at - of[:3]), abs(of[3:6] - at))
-    far2 = (far * far).sum(1)
-    error = 1.05 * far2 * (16 + 8) * unit
-    margin = error / (of[6] + np.sqrt(of[6] ** 2 + error))
-    return np.asarray(1.01 * (margin + 64 * unit * (np.sqrt(far2) + abs(at).sum(1))), limits.dtype)
-
-
-def bounds(spheres: NDArray[Any]) -> tuple[NDArray[Any], NDArray[Any]]:
-    """Return least and largest coordinates of spheres, rounded outwards; (sphere, 3) num each."""
-    centre, radius = spheres[:, :3], spheres[:, 3:]
-    down, up = spheres.dtype.type(-np.inf), spheres.dtype.type(np.inf)
-    return np.nextafter(centre - radius, down), np.nextafter(centre + radius, up)
-
-
-def boxes_of(low: NDArray[Any], high: NDArray[Any], num: Any) -> tuple[NDArray[Any], int]:
-    """Return the boxes of a complete tree over ordered spheres, and the nodes above the groups."""
-    depth = max(1, tree_of.depth(EIGHT, max(1, -(-len(low) // EIGHT))))
+def boxes_of(spheres: NDArray[Any]) -> tuple[NDArray[Any], NDArray[Any], int]:
+    """Return ``boxes``, ``bounds`` and ``first_leaf`` of a complete tree over ordered spheres."""
+    num, centre, radius = spheres.dtype.type, spheres[:, :3], spheres[:, 3:]
+    # Rounded outwards; minus the largest coordinates, so that the least of all columns are wanted.
+    low = np.nextafter(np.hstack([centre, -centre]) - radius, num(-np.inf))
+    least = np.hstack([low, radius])
+    depth = max(1, tree_of.depth(EIGHT, max(1, -(-len(spheres) // EIGHT))))
     first_leaf = tree_of.level_start(EIGHT, depth)
-    boxes = np.empty((first_leaf, 6, EIGHT), num)
-    boxes[:, :3], boxes[:, 3:] = np.inf, -np.inf
+    below = np.full((first_leaf, 7, EIGHT), np.inf, num)
     for level in reversed(range(depth)):
-        low, high = _joined(low, np.inf).min(1), _joined(high, -np.inf).max(1)
-        start, nodes = tree_of.level_start(EIGHT, level), -(-len(low) // EIGHT)
-        boxes[start : start + nodes, :3] = _joined(low, np.inf).swapaxes(1, 2)
-        boxes[start : start + nodes, 3:] = _joined(high, -np.inf).swapaxes(1, 2)
-    return boxes, first_leaf
+        least = _joined(least).min(1)
+        start, children = tree_of.level_start(EIGHT, level), _joined(least).swapaxes(1, 2)
+        below[start : start + len(children)] = children
+    below[:, 3:6] *= -1
+    low, high, radius = below[:, :3].min(2), below[:, 3:6].max(2), below[:, 6:].min(2)
+    bounds = np.hstack([low, high, radius, num(0.5) / radius])
+    return np.ascontiguousarray(below[:, :6]), bounds, first_leaf
 
 
-def _joined(rows: NDArray[Any], padding: float) -> NDArray[Any]:
-    """Return rows in groups of eight, (rows / 8, 8, 3); the last group is padded."""
+def _joined(rows: NDArray[Any]) -> NDArray[Any]:
+    """Return rows in groups of eight, (rows / 8, 8, 7); the last group is padded with infinity."""
     missing = -len(rows) % EIGHT
-    filler = np.full((missing, rows.shape[1]), padding, rows.dtype)
+    filler = np.full((missing, rows.shape[1]), np.inf, rows.dtype)
     return np.concatenate([rows, filler]).reshape(-1, EIGHT, rows.shape[1])
 
 

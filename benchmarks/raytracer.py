@@ -33,19 +33,15 @@ import numpy as np
 from appending import append
 
 import societies
-from reference_py.physics.raytracer import seed_shading
 from reference_py.physics.raytracer.camera import rays
 from reference_py.physics.raytracer.parameters import Parameters, grid
 from societies.physics.raytracer import WORKLOAD, rows_of_launch, traced
-from societies.workload.running.engines import DeviceEngine, ReferenceEngine
+from societies.workload.running.engines import DeviceEngine
 
 COLUMNS = (
     *("device", "driver", "program", "spheres", "size", "rays", "seconds", "processor_s"),
     "rays_per_s",
 )
-COUNTED = 140
-"""Side of the picture on which rays towards the light are counted."""
-
 ENOUGH = 0.2
 """Seconds for which a measurement is repeated at least."""
 
@@ -58,26 +54,13 @@ def picture(spheres, size):
     return Parameters(grid(side, light), size, size, camera=(-12 * far, 4.45 * far, 4.31 * far))
 
 
-def rays_of(p):
-    """Return how many rays a picture takes, those to the lights counted on a smaller picture."""
-    small = replace(p, width=COUNTED, height=COUNTED)
-    engine = ReferenceEngine(WORKLOAD, small)
+def rays_of(device, p):
+    """Return how many rays a picture takes: one a pixel, and where something is seen one more."""
+    engine = DeviceEngine(WORKLOAD, replace(p, form="tree"), device)
     engine.start()
-    asked = []
-    whole = seed_shading.first_seen
-
-    def noted(p, frame, origin, towards, ignored):
-        found = whole(p, frame, origin, towards, ignored)
-        asked.append((len(ignored), found[0]))
-        return found
-
-    seed_shading.first_seen = noted
-    try:
-        engine.step(next(iter(traced(small, 0, COUNTED))), 1)
-    finally:
-        seed_shading.first_seen = whole
-    shadow = asked[2][0] / COUNTED**2  # of the points that are hit, mirrors included
-    return round(p.width * p.height * (1 + shadow))
+    for step in traced(p, 0, rows_of_launch(p)):
+        engine.step(step, 1)
+    return p.width * p.height + int((engine.state()["sum"][0] != 0).any(2).sum())
 
 
 def timed(call):
@@ -352,7 +335,7 @@ def main():
     print(f"{device}; load {os.getloadavg()[0]:.1f} on {os.cpu_count()} cores", flush=True)
     for spheres in options.spheres:
         p = picture(spheres, options.size)
-        count = rays_of(p)
+        count = rays_of(device, p)
         programs = {
             f"ours, {form}": (count, ours(device, replace(p, form=form))) for form in options.forms
         }

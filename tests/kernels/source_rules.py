@@ -53,11 +53,11 @@ _TYPES = frozenset(
     f"{sign}{name}{width}"
     for sign, names in (
         ("u", ("char", "short", "int", "long")),
-        ("", ("float", "double", "real", "num")),
+        ("", ("char", "short", "int", "long", "float", "double", "real", "num")),
     )
     for name in names
     for width in ("", 2, 3, 4, 8, 16)
-) | {"char", "short", "int", "long", "bool", "size_t", "ptrdiff_t"}
+) | {"bool", "size_t", "ptrdiff_t"}
 _NOT_CALLS = frozenset(
     (
         "if",

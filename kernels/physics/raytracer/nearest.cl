@@ -87,9 +87,9 @@ static void offer_sphere(hit_t *best, const num b, const num q, const int number
         if (q >= NUM(0.0)) offer_sphere(best, b, q, number, ignored); \
     } while (0)
 
-// The bits of eight numbers together, and the larger and the smaller of two vectors, of which CUDA's
-// C++ has no `?:`. PoCL 3.0 calls its own `any`, `max`, `min` and `select` as functions, with all
-// registers saved.
+// The bits of eight numbers together, and the larger and the smaller of two vectors, of which
+// CUDA's C++ has no `?:`. PoCL 3.0 calls its own `any`, `max`, `min` and `select` as functions,
+// with all registers saved.
 static uint any_of(const int8 flags)
 {
     const int4 four = flags.lo | flags.hi;
@@ -177,7 +177,8 @@ typedef struct {
     num start, slope;  // the tangent at the E of all spheres, by D^2
 } margins_t;
 
-static num magnitude(const num x)  // PoCL 3.0 calls fabs as a function
+// |x|; PoCL 3.0 calls fabs as a function.
+static num magnitude(const num x)
 {
     return x < NUM(0.0) ? -x : x;
 }
@@ -210,7 +211,7 @@ static margins_t margins_of(const num8 bounds, const num3 origin, const num3 tow
     margins.rest = NUM(64.0) * u * most * (((far.x + far.y) + far.z) + size);
     const num error = margins.error * far2, all = error * bounds.s7;
     margins.all = all + margins.rest;
-    margins.wide = !(all <= NUM(0.0625) * least);
+    margins.wide = !(all <= NUM(0.5) * least);
     if (margins.wide) {
         margins.start = NUM(1e30);  // nothing is left out
         margins.slope = NUM(0.0);
@@ -256,8 +257,8 @@ static void offer_tree(hit_t *best, const scene_t *scene, const num3 origin, con
     // The plane of a box that is met first is the lower one, unless the ray runs down that axis.
     const uint dx = slow.x < NUM(0.0) ? 3 : 0, dy = slow.y < NUM(0.0) ? 3 : 0,
                dz = slow.z < NUM(0.0) ? 3 : 0;
-    const num3 side = (num3)(dx ? NUM(-1.0) : NUM(1.0), dy ? NUM(-1.0) : NUM(1.0),
-                             dz ? NUM(-1.0) : NUM(1.0));
+    const num3 side =
+        (num3)(dx ? NUM(-1.0) : NUM(1.0), dy ? NUM(-1.0) : NUM(1.0), dz ? NUM(-1.0) : NUM(1.0));
     const uint octant = (dx & 1u) | (dy & 2u) | (dz & 1u) << 2;
     const margins_t margins = margins_of(scene->bounds[0], origin, towards);
     num3 off = side * margins.all;
@@ -276,12 +277,10 @@ static void offer_tree(hit_t *best, const scene_t *scene, const num3 origin, con
         const num8 out_x = box[3 - dx], out_y = box[4 - dy], out_z = box[5 - dz];
 #define MEET_LANE(lane, place) \
     do { \
-        const num near = \
-            max(max((in_x.lane - in.x) * slow.x, (in_y.lane - in.y) * slow.y), \
-                (in_z.lane - in.z) * slow.z); \
-        const num far = \
-            min(min((out_x.lane - out.x) * slow.x, (out_y.lane - out.y) * slow.y), \
-                (out_z.lane - out.z) * slow.z); \
+        const num near = max(max((in_x.lane - in.x) * slow.x, (in_y.lane - in.y) * slow.y), \
+                             (in_z.lane - in.z) * slow.z); \
+        const num far = min(min((out_x.lane - out.x) * slow.x, (out_y.lane - out.y) * slow.y), \
+                            (out_z.lane - out.z) * slow.z); \
         if (far >= NUM(0.0) && near <= far * SLACK && near <= best->t * SLACK) \
             children |= 1u << (place ^ octant); \
     } while (0)
@@ -302,8 +301,8 @@ static void offer_tree(hit_t *best, const scene_t *scene, const num3 origin, con
         const num8 near_xy = LARGER(near_x, near_y), far_xy = LESSER(far_x, far_y);
         const num8 near = LARGER(near_xy, near_z), far = LESSER(far_xy, far_z);
         const int8 met = (far >= NUM(0.0)) & (near <= far * SLACK) & (near <= best->t * SLACK);
-        const int8 places = (int8)(0, 1, 2, 3, 4, 5, 6, 7) ^ (int8)((int)octant);
-        children = any_of(met & ((int8)(1) << places));
+        const int8 places = (int8)(0, 1, 2, 3, 4, 5, 6, 7) ^ (int)octant, ones = 1;
+        children = any_of(met & (ones << places));
 #endif
         const uint child = 8 * node + 1;
         if (child >= scene->first_leaf)

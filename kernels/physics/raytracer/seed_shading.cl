@@ -54,8 +54,7 @@ COLLECTIVE num3 seed_colours(const scene_t *scene, const bool inside, const num3
         const bool some = i < scene->light_count;
         num3 light = black;
         if (some) light = vector_at(scene->lights + 4 * i);
-        const num share =
-            light_share(scene, light, coloured && some, point, normal, hit.number);
+        const num share = light_share(scene, light, coloured && some, point, normal, hit.number);
         if (share > NUM(0.0)) total = total + colour * share;
     } while (++i < scene->light_count);
     const num part = scene->fog * hit.t;

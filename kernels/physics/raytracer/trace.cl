@@ -1,10 +1,10 @@
 // What does one sample add to the picture? The colour that the ray of every pixel sees.
 // Twin: reference_py/physics/raytracer/trace.py.
 //
-// A launch takes the rows from `row` to before `until` of all frames. A workgroup takes a tile of 16
-// by 8 pixels, a work-item every n-th of them, of n work-items. 32 pixels that follow each other, a
-// warp's, are 8 by 4, whose rays go mostly the same way. The first sample of a picture replaces
-// what the sum was. Local memory: that of `first_seen`. Macros: SHADING, and those of nearest.cl.
+// A launch takes the rows from `row` to before `until` of all frames. A workgroup takes a tile of
+// 16 by 8 pixels, whose rays go mostly the same way, a work-item every n-th of them, of n
+// work-items. The first sample of a picture replaces what the sum was. Local memory: that of
+// `first_seen`. Macros: SHADING, and those of nearest.cl.
 #include "physics/raytracer/camera.cl"
 #include "physics/raytracer/nearest.cl"
 
@@ -22,10 +22,10 @@ __kernel void trace(__global num *sum, __global const num *view, __global const 
                     __global const num *lights, __global const num *offsets,
                     __global const num8 *groups, __global const int *numbers,
                     __global const num8 *boxes, __global const num8 *bounds,
-                    __global const real *value_table, const uint sphere_count, const uint plane_count, const uint light_count,
-                    const uint group_count, const uint first_leaf, const int bounces,
-                    const uint width, const uint height, const uint row, const uint until,
-                    const uint number)
+                    __global const real *value_table, const uint sphere_count,
+                    const uint plane_count, const uint light_count, const uint group_count,
+                    const uint first_leaf, const int bounces, const uint width, const uint height,
+                    const uint row, const uint until, const uint number)
 {
     const uint across = (width + 15) / 16, tiles = across * ((until - row + 7) / 8);
     const uint frame = get_group_id(0) / tiles, tile = get_group_id(0) % tiles;
@@ -56,7 +56,7 @@ __kernel void trace(__global num *sum, __global const num *view, __global const 
     uint done = 0;
     do {  // as often in every work-item
         const uint i = done + LANE;
-        const uint column = left + (i & 7) + (i >> 2 & 8), line = top + (i >> 3 & 3) + (i >> 4 & 4);
+        const uint column = left + i % 16, line = top + i / 16;
         const bool inside = i < PIXELS && column < width && line < until;
         const num3 towards = rays(camera, extent, size, offsets + 2 * number, column, line);
 #if SHADING == SHADING_SEED

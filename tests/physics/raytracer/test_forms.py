@@ -14,11 +14,9 @@ from raytracer_scenes import (
     seed_picture,
 )
 
-from societies import config_from_dict
 from societies.physics.raytracer import WORKLOAD, traced
 from societies.physics.raytracer.layout import layout, morton
 from societies.workload.running.engines import DeviceEngine
-from societies.workload.running.points import with_table
 
 
 @pytest.mark.parametrize(

@@ -17,7 +17,6 @@
 
 #include "physics/raytracer/vectors.cl"
 #include "primitives/group.cl"
-#include "primitives/tree.cl"
 
 #define FAR NUM(1e9)  // where rays end
 #define CLOSE NUM(0x1p-10)  // of whitted shading: hits that are no farther are the own surface

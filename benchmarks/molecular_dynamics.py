@@ -78,7 +78,7 @@ def ours(system, cells, steps, device, variant, precision):
 
 
 def commands(system, cells):
-    """Return what LAMMPS is told before the steps that are timed."""
+    """Return the commands that LAMMPS gets before the steps that are timed."""
     of = SYSTEMS[system]
     return f"""
         units lj
@@ -118,7 +118,7 @@ def lammps_by_path(system, cells, steps, command):
         stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True,
     )  # fmt: skip
 
-    def told(text):
+    def say(text):
         print(text, "print finished", sep="\n", file=program.stdin, flush=True)
         line = "it said nothing"
         for line in map(str.strip, program.stdout):
@@ -126,8 +126,8 @@ def lammps_by_path(system, cells, steps, command):
                 return
         raise RuntimeError(line)
 
-    told(commands(system, cells))
-    return partial(told, f"run {steps} pre no post no")
+    say(commands(system, cells))
+    return partial(say, f"run {steps} pre no post no")
 
 
 def openmm(system, cells, steps, on_gpu):

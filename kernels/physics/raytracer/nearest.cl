@@ -231,8 +231,8 @@ static num inverse(const num x)
     return NUM_DIV(NUM(1.0), x);
 }
 
-// Number of the lowest bit of a byte that is not 0. A CPU guesses where the loop ends, and goes on
-// to that child before it knows the byte; a GPU would wait for its slowest work-item.
+// Number of the lowest bit of a byte that is not 0. A CPU guesses where the loop ends, and
+// begins with that child before it knows the byte; a GPU would wait for its slowest work-item.
 static uint lowest(const uint byte)
 {
 #if DEVICE_IS_CPU

@@ -3,7 +3,7 @@
 //
 // An offer is made only if the one before it was refused. On a CPU a work-item works out a bargain
 // alone, on a GPU one of its two proposals or, where ladders of offers are long, the ladder up to a
-// step from which a team of work-items continues together (team.cl), which takes 12 bytes of local
+// step from which all work-items continue together, which takes 12 bytes of local
 // memory for each of LADDER_LANES work-items.
 #ifndef ECONOMY_BARGAINING_CL
 #define ECONOMY_BARGAINING_CL
@@ -11,7 +11,7 @@
 #include "economy/curves.cl"
 #include "economy/limits.cl"
 #include "economy/network.cl"
-#include "economy/team.cl"
+#include "primitives/group.cl"
 #include "primitives/softmath.cl"
 
 #define MANY 4000000000000000000L  // more units than any agent can hold
@@ -382,29 +382,23 @@ INLINED deal_t half_bargain(MEETING_PARAMETERS, const uint give, const uint take
         steps[lane] = steps[lane + stride]; \
     }
 
-// The proposal of a ladder of any length, by all work-items of a team: each tries every lanes-th
-// step. Steps do not depend on each other. Of those before the first that does not lead on, the
-// first of the largest gain is chosen. Teams that rest propose nothing.
-COLLECTIVE void proposal_together(TABLE_PARAMETERS, const team_t team, const ladder_t s,
-                                  const real min_surplus, long *taken, long *given)
+// The proposal of a ladder of any length, by all work-items of a workgroup: each tries every
+// lanes-th step. Steps do not depend on each other. Of those before the first that does not lead
+// on, the first of the largest gain is chosen. All get the result.
+COLLECTIVE void proposal_together(TABLE_PARAMETERS, const ladder_t s, const real min_surplus,
+                                  long *taken, long *given)
 {
-    // The last known step of each team, the two teams alternately.
-    __local uint *ends = local_malloc(2 * TEAMS * sizeof(uint));
-    __local real *all_gains = local_malloc(LADDER_LANES * sizeof(real));
-    __local uint *all_steps = local_malloc(LADDER_LANES * sizeof(uint));
-    __local uint *last = ends + 2 * team.slot;
-    const uint most = LADDER_LANES / team.teams, lanes = min(team.lanes, most);
-    __local real *gains = all_gains + team.slot * most;
-    __local uint *steps = all_steps + team.slot * most;
-    const uint lane = team.lane < lanes ? team.lane : NONE;
-    uint step = lane, turn = 0, found = 0, more;
-    bool climbs = lane != NONE;
+    __local uint *last = local_malloc(2 * sizeof(uint));  // the last known step, alternately
+    __local real *gains = local_malloc(LADDER_LANES * sizeof(real));
+    __local uint *steps = local_malloc(LADDER_LANES * sizeof(uint));
+    const uint lanes = min(LANES, (uint)LADDER_LANES);
+    const uint lane = LANE < lanes ? LANE : NONE;
+    uint step = lane, turn = 0, found = 0, end;
+    const bool climbs = lane != NONE;
     real best = -(real)INFINITY;
     const bool few = lane != NONE && is_short(TABLES, s);  // results after the end are not used
     const totals_t totals = totals_of(TABLES, s);
-    for (uint i = LANE; i < 2 * TEAMS; i += LANES) ends[i] = 0;
-    barrier(CLK_LOCAL_MEM_FENCE);  // no steps yet, before the work-items that climb count theirs
-    if (lane == 0) last[0] = last[1] = NO_STEP;
+    if (LANE == 0) last[0] = last[1] = NO_STEP;
     // No step is known to be the last, before one is; holdings are read, before they change.
     barrier(CLK_LOCAL_MEM_FENCE | CLK_GLOBAL_MEM_FENCE);
     do {
@@ -428,18 +422,14 @@ COLLECTIVE void proposal_together(TABLE_PARAMETERS, const team_t team, const lad
         }
         // The last step, before any work-item continues; the next turn's step is not changed.
         barrier(CLK_LOCAL_MEM_FENCE);
-        const uint end = last[turn];
-        more = 0;
-        for (uint slot = 0; slot < TEAMS; ++slot) more |= ends[2 * slot + turn] == NO_STEP;
+        end = last[turn];
         if (climbs && (step < end || step == 0) && here > best) {
             best = here;
             found = step;
         }
         turn = 1 - turn;
-        climbs &= end == NO_STEP;
-        if (lane == 0 && !climbs) last[turn] = 0;  // the end of this team stays known
         step += lanes;
-    } while (more);
+    } while (end == NO_STEP);
     if (lane != NONE) {
         gains[lane] = best;
         steps[lane] = found;
@@ -457,7 +447,7 @@ COLLECTIVE void proposal_together(TABLE_PARAMETERS, const team_t team, const lad
     barrier(CLK_LOCAL_MEM_FENCE);  // this level, before the one above
     TAKE_BETTER(1);
     barrier(CLK_LOCAL_MEM_FENCE);  // this level, before the one above
-    *given = lane == 0 ? s.first + steps[0] : 0;
+    *given = s.first + steps[0];
     *taken = rounded((real)*given * s.rate);
     barrier(CLK_LOCAL_MEM_FENCE);  // all have read it, before its memory is used again
 }

@@ -6,7 +6,7 @@
 
 #define SELECT_MOST RESOURCES
 #include "economy/limits.cl"
-#include "economy/team.cl"
+#include "primitives/group.cl"
 #include "primitives/select.cl"
 
 // All that an agent's menu depends on, the remembered values, of resources that are not held
@@ -16,7 +16,8 @@
 // list: `length` is 0. On a GPU, up to as many resources as are ranked by counting, the ranks of
 // all resources are cached, once they are KNOWN, and the menu, NOTHING where it is shorter. From
 // the first round of a market to the last only swaps change what menus depend on, so those that a
-// meeting leaves there are IN_FORCE: the next one need not look at the state.
+// meeting leaves there are IN_FORCE: the next one need not look at the state. Many meetings in step
+// (meetings.cl) know a menu by bits instead, `offered`, which are 0 if it must be chosen.
 #define RANKED (!DEVICE_IS_CPU && RESOURCES <= SELECT_BY_RANK)
 #define LISTED (RESOURCES < 4 * MENU_SIZE ? RESOURCES : 4 * MENU_SIZE)
 typedef struct {
@@ -27,6 +28,7 @@ typedef struct {
 #else
     uint known;
 #if RANKED
+    ulong offered;
     ushort rank[RESOURCES], menu[MENU_SIZE];
 #endif
 #endif
@@ -143,26 +145,26 @@ static uint menu_length(const __global menu_t *cached)
     return length;
 }
 #elif RANKED
-// The ranks of an agent's resources, by their keys and, among equals, by number; in local memory,
-// of a team.
-#define RANKS_PARAMETERS const team_t team, __local real *key, __local ushort *rank
+// The ranks of an agent's resources, by their keys and, among equals, by number; in local memory.
+// `lane`: that of a work-item, NONE if the workgroup rests.
+#define RANKS_PARAMETERS const uint lane, __local real *key, __local ushort *rank
 
 // Take over the cached ranks, or rank again if a key has changed.
 COLLECTIVE void load_ranks(STATE_PARAMETERS, __global const menu_t *menus, const size_t society,
                            const uint agent, RANKS_PARAMETERS)
 {
     __global const menu_t *cached = menus + (society * AGENTS + agent);
-    __local uint *changed = local_malloc(TEAMS * sizeof(uint));
-    if (team.lane == 0) changed[team.slot] = !cached->known;
+    __local uint *changed = local_malloc(sizeof(uint));
+    if (lane == 0) *changed = !cached->known;
     barrier(CLK_LOCAL_MEM_FENCE);  // whether ranks are cached, before a change is found
-    for (uint r = team.lane; r < resources; r += team.lanes) {
+    for (uint r = lane; r < resources; r += LANES) {
         key[r] = key_of(STATE, society, agent, r);
         rank[r] = cached->rank[r];
-        if (as_ulong(key[r]) != as_ulong(cached->key[r])) atomic_or(changed + team.slot, 1u);
+        if (as_ulong(key[r]) != as_ulong(cached->key[r])) atomic_or(changed, 1u);
     }
     barrier(CLK_LOCAL_MEM_FENCE);  // all keys, before they are counted
-    const uint unranked = team.lane != NONE && changed[team.slot] ? resources : 0;
-    for (uint r = team.lane; r < unranked; r += team.lanes) {
+    const uint unranked = lane != NONE && *changed ? resources : 0;
+    for (uint r = lane; r < unranked; r += LANES) {
         const real own = key[r];
         uint before = 0;
 #if CROWDED
@@ -177,7 +179,7 @@ COLLECTIVE void load_ranks(STATE_PARAMETERS, __global const menu_t *menus, const
 // Take over the cached ranks, which are in force.
 INLINED void copy_ranks(STATE_PARAMETERS, __global const menu_t *cached, RANKS_PARAMETERS)
 {
-    for (uint r = team.lane; r < resources; r += team.lanes) {
+    for (uint r = lane; r < resources; r += LANES) {
         key[r] = cached->key[r];
         rank[r] = cached->rank[r];
     }
@@ -186,12 +188,12 @@ INLINED void copy_ranks(STATE_PARAMETERS, __global const menu_t *cached, RANKS_P
 INLINED void keep_ranks(STATE_PARAMETERS, __global menu_t *cached, const uint known,
                         RANKS_PARAMETERS)
 {
-    for (uint r = team.lane; r < resources; r += team.lanes) {
+    for (uint r = lane; r < resources; r += LANES) {
         cached->key[r] = key[r];
         cached->rank[r] = rank[r];
         if (rank[r] < menu_size) cached->menu[rank[r]] = key[r] < UNHELD ? r : NOTHING;
     }
-    if (team.lane == 0) cached->known = known;
+    if (lane == 0) cached->known = known;
 }
 
 // Two resources of an agent, of which the second may be the first, or both NONE: their old and new
@@ -247,24 +249,23 @@ INLINED void rank_swapped(const swapped_t s, __local real *key, __local ushort *
 // Correct the ranks of two agents after two holdings of each have changed, or one, if both are the
 // same; none, if the first is NONE.
 COLLECTIVE void rank_again(STATE_PARAMETERS, const size_t society, const uint a, const uint b,
-                           const uint first, const uint second, const team_t team,
+                           const uint first, const uint second, const uint lane,
                            __local real *key_a, __local ushort *rank_a, __local real *key_b,
                            __local ushort *rank_b)
 {
-    __local uint *counts = local_malloc(4 * TEAMS * sizeof(uint));
-    __local uint *before = counts + 4 * team.slot;
+    __local uint *before = local_malloc(4 * sizeof(uint));
     const swapped_t of_a = swapped_of(STATE, society, a, first, second, key_a);
     const swapped_t of_b = swapped_of(STATE, society, b, first, second, key_b);
-    if (team.lane == 0) before[0] = before[1] = before[2] = before[3] = 0;
+    if (lane == 0) before[0] = before[1] = before[2] = before[3] = 0;
     barrier(CLK_LOCAL_MEM_FENCE);  // zeros, before they are counted up; keys are read
     const uint others = first == NONE ? 0 : resources;
-    for (uint r = team.lane; r < others; r += team.lanes) {
+    for (uint r = lane; r < others; r += LANES) {
         if (r == first || r == second) continue;
         correct_rank(of_a, r, key_a, rank_a, before);
         correct_rank(of_b, r, key_b, rank_b, before + 2);
     }
     barrier(CLK_LOCAL_MEM_FENCE);  // all others, before the two are placed among them
-    if (team.lane == 0 && first != NONE) {
+    if (lane == 0 && first != NONE) {
         rank_swapped(of_a, key_a, rank_a, before);
         rank_swapped(of_b, key_b, rank_b, before + 2);
     }
@@ -279,15 +280,14 @@ COLLECTIVE void choose_menu(STATE_PARAMETERS, __global menu_t *menus, const size
 {
     __local real *key = local_malloc(RESOURCES * sizeof(real));
     __local ushort *rank = local_malloc(RESOURCES * sizeof(ushort));
-    const team_t all = team_of(1);
-    for (uint i = all.lane; i < menu_size; i += all.lanes) {
+    for (uint i = LANE; i < menu_size; i += LANES) {
         menu[i] = NONE;
     }
-    load_ranks(STATE, menus, society, agent, all, key, rank);
-    for (uint r = all.lane; r < resources; r += all.lanes) {
+    load_ranks(STATE, menus, society, agent, LANE, key, rank);
+    for (uint r = LANE; r < resources; r += LANES) {
         if (is_on_menu(key, rank, r)) menu[rank[r]] = r;
     }
-    keep_ranks(STATE, menus + (society * AGENTS + agent), KNOWN, all, key, rank);
+    keep_ranks(STATE, menus + (society * AGENTS + agent), KNOWN, LANE, key, rank);
     barrier(CLK_LOCAL_MEM_FENCE | CLK_GLOBAL_MEM_FENCE);  // the menu, before it is read
 }
 #else

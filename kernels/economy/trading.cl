@@ -2,14 +2,14 @@
 // Twin: reference_py/economy/trading.py.
 //
 // A workgroup is a pair of agents, a work-item a resource (menus) or a candidate swap (ranking); of
-// many pairs, where the work-items of one would mostly wait, it is several pairs with a team of
-// work-items each (team.cl); on a CPU one work-item does it all (group.cl). On a GPU the work-items
-// work out both proposals of all queued bargains at once and drop what is not wanted. A meeting
-// draws no random numbers, and no agent is in two meetings of a round. Local memory of a pair: 4
-// bytes an attempt (on a GPU 20, a quarter of a byte a resource more, and up to 64 resources 20 for
-// ranks), and the most of what menus, ranking and bargains need in turn: ranking takes 4 bytes a
-// resource and 16 a candidate (on a GPU 20) up to CANDIDATE_LIMIT candidates; beyond it their
-// scores are in global memory (a slice of `scores` for each pair).
+// many pairs, where the work-items of one would mostly wait, it is several meetings in step
+// (meetings.cl); on a CPU one work-item does it all (group.cl). On a GPU the work-items work out
+// both proposals of all queued bargains at once and drop what is not wanted. A meeting draws no
+// random numbers, and no agent is in two meetings of a round. Local memory of a pair: 4 bytes an
+// attempt (on a GPU 20, a quarter of a byte a resource more, and up to 64 resources 20 for ranks),
+// and the most of what menus, ranking and bargains need in turn: ranking takes 4 bytes a resource
+// and 16 a candidate (on a GPU 20) up to CANDIDATE_LIMIT candidates; beyond it their scores are in
+// global memory (a slice of `scores` for each pair).
 #include "economy/bargaining.cl"
 #include "economy/bits.cl"
 #include "economy/crew.cl"
@@ -27,19 +27,31 @@
 
 // Score of a swap for an agent: its remembered value of the wanted resource over the marginal
 // utility of the last unit that it would give.
-static real score(STATE_PARAMETERS, TABLE_PARAMETERS, const size_t society, const uint agent,
-                  const uint wanted, const uint given)
+static real score_of(const real remembered, const real last, const int held_wanted,
+                     const int held_given FAULT_PARAMETER)
 {
-    const real remembered = value(agent, wanted);
-    const real last = marginal_of(TABLES, utility_curve(agent, given), held(agent, given) - 1);
 #ifdef RULE_TRADING_SCORE
-    const real found = rule_trading_score(remembered, last, held(agent, wanted),
-                                          held(agent, given) FAULT_OF(&python_fault()));
+    const real found =
+        rule_trading_score(remembered, last, held_wanted, held_given FAULT_OF(fault));
     return found > 0.0 ? found : 0.0;  // never below QUEUED, nor -0.0, whose bits are below it
 #else
     if (last == 0.0) return remembered == 0.0 ? 0.0 : (real)INFINITY;
     return remembered / last;
 #endif
+}
+
+// Marginal utility of the last unit that an agent holds.
+static real last_marginal(STATE_PARAMETERS, TABLE_PARAMETERS, const size_t society,
+                          const uint agent, const uint resource)
+{
+    return marginal_of(TABLES, utility_curve(agent, resource), held(agent, resource) - 1);
+}
+
+static real score(STATE_PARAMETERS, TABLE_PARAMETERS, const size_t society, const uint agent,
+                  const uint wanted, const uint given)
+{
+    return score_of(value(agent, wanted), last_marginal(STATE, TABLES, society, agent, given),
+                    held(agent, wanted), held(agent, given) FAULT_OF(&python_fault()));
 }
 
 // The resources of candidates: candidate c gives the c / count_b-th of what A sells for the
@@ -196,15 +208,12 @@ COLLECTIVE void meet_pair(STATE_PARAMETERS, TABLE_PARAMETERS, __global real *sco
     meet(MEETING, SCORES_OF(society * PAIRS + pair), menus);
 }
 
-// A workgroup takes several pairs, one after the other.
+// A workgroup is a pair.
 __kernel void trading(STATE_PARAMETERS, TABLE_PARAMETERS, __global real *scores,
-                      __global menu_t *menus, const uint market_round, const uint together,
-                      const uint all_pairs)
+                      __global menu_t *menus, const uint market_round)
 {
-    const size_t first = get_group_id(0) * together;
-    const size_t end = min(first + together, (size_t)all_pairs);
-    for (size_t place = first; place < end; ++place)
-        meet_pair(STATE, TABLES, scores, menus, place / PAIRS, market_round, place % PAIRS);
+    const size_t place = get_group_id(0);
+    meet_pair(STATE, TABLES, scores, menus, place / PAIRS, market_round, place % PAIRS);
 }
 
 // A market: a workgroup is a pair, or does what other pairs have to do (crew.cl).
@@ -248,10 +257,10 @@ INLINED uint sold_before(const __local uint *sold, const uint resource)
 }
 
 // List the resources, ascending. Returns how many, to all.
-INLINED uint list_sold(STATE_PARAMETERS, const team_t team, const __local uint *sold,
+INLINED uint list_sold(STATE_PARAMETERS, const uint lane, const __local uint *sold,
                        __local ushort *listed)
 {
-    for (uint r = team.lane; r < resources; r += team.lanes)
+    for (uint r = lane; r < resources; r += LANES)
         if (is_sold(sold, r)) listed[sold_before(sold, r)] = r;
     return sold_before(sold, RESOURCES - 1) + is_sold(sold, RESOURCES - 1);
 }
@@ -259,12 +268,12 @@ INLINED uint list_sold(STATE_PARAMETERS, const team_t team, const __local uint *
 #if RANKED
 // Put up for sale what is on one of two cached menus and not on the other, if both are in force.
 // All is read before that is known, so that a GPU waits once. Returns whether they are.
-INLINED bool sell_cached(const team_t team, const uint market_round, const __global menu_t *menu_a,
+INLINED bool sell_cached(const uint lane, const uint market_round, const __global menu_t *menu_a,
                          const __global menu_t *menu_b, __local uint *sold_a, __local uint *sold_b)
 {
     const bool known = menu_a->known == IN_FORCE && menu_b->known == IN_FORCE;
     const bool in_force = market_round > 0 && known;
-    for (uint i = team.lane; i < 2 * MENU_SIZE; i += team.lanes) {
+    for (uint i = lane; i < 2 * MENU_SIZE; i += LANES) {
         const bool of_a = i < MENU_SIZE;
         const __global ushort *others = of_a ? menu_b->menu : menu_a->menu;
         const uint r = of_a ? menu_a->menu[i] : menu_b->menu[i - MENU_SIZE];
@@ -294,12 +303,12 @@ COLLECTIVE void offer(STATE_PARAMETERS, __global menu_t *menus, const size_t soc
 
 #if PLACED
 // Candidates by falling score of A, and of B; see `chosen_before` for ties.
-INLINED void place_candidates(const team_t team, const __local real *score_a,
+INLINED void place_candidates(const uint lane, const __local real *score_a,
                               const __local real *score_b, const uint candidates,
                               const candidates_t of_a, const candidates_t of_b,
                               __local ushort *by_a, __local ushort *by_b)
 {
-    for (uint c = team.lane; c < candidates; c += team.lanes) {
+    for (uint c = lane; c < candidates; c += LANES) {
         const real own_a = score_a[c], own_b = score_b[c];
         uint place_a = 0, place_b = 0;
         for (uint i = 0; i < candidates; ++i) {
@@ -356,25 +365,19 @@ INLINED void go_through(MEETING_PARAMETERS, __local course_t *now, const __local
     }
 }
 
-// Let all work-items of each team walk the ladder of its undecided bargain, if any team has one.
-COLLECTIVE void walk_together(MEETING_PARAMETERS, const team_t team,
-                              const __local course_t *courses, __local course_t *now,
+// Let all work-items walk the ladder of a bargain that is not decided, if there is one.
+COLLECTIVE void walk_together(MEETING_PARAMETERS, __local course_t *now,
                               const __local ushort *queue_give, const __local ushort *queue_take,
                               const __local deal_t *ahead)
 {
-    uint undecided = 0;
-    for (uint slot = 0; slot < TEAMS; ++slot) undecided |= courses[slot].undecided;
-    if (!undecided) return;
-    const bool wanted = team.lane != NONE && now->undecided;
-    const uint give = wanted ? queue_give[now->attempt] : 0;
-    const uint take = wanted ? queue_take[now->attempt] : 0;
-    const int proposer = wanted && now->undecided == 2;
-    bargain_t terms = {{0, 0, 0, 0, 0.0, 0.0}, {0, 0, 0, 0, 0.0, 0.0}, 1.0, 0, 0};
-    if (wanted) terms = bargain_of(MEETING, give, take);
+    if (!now->undecided) return;
+    const uint give = queue_give[now->attempt], take = queue_take[now->attempt];
+    const int proposer = now->undecided == 2;
+    const bargain_t terms = bargain_of(MEETING, give, take);
     long units_taken, units_given;
-    proposal_together(TABLES, wanted ? team : resting(team), ladder_of(terms, proposer),
-                      P(min_surplus), &units_taken, &units_given);
-    if (!wanted || team.lane != 0) return;
+    proposal_together(TABLES, ladder_of(terms, proposer), P(min_surplus), &units_taken,
+                      &units_given);
+    if (LANE != 0) return;
     deal_t deal = {0, 0};
     if (agreed(TABLES, terms, P(min_surplus), units_taken, units_given)) {
         deal.taken = (int)units_taken;
@@ -390,66 +393,61 @@ COLLECTIVE void walk_together(MEETING_PARAMETERS, const team_t team,
 #endif
 
 #if RANKED
-// Load the ranks of both agents of each team, if any team needs them.
+// Load the ranks of both agents, if they are needed.
 COLLECTIVE void load_both(MEETING_PARAMETERS, const uint needed, const __global menu_t *menus,
-                          const team_t team, __local real *key_a, __local ushort *rank_a,
+                          const uint lane, __local real *key_a, __local ushort *rank_a,
                           __local real *key_b, __local ushort *rank_b)
 {
     if (!needed) return;
-    load_ranks(STATE, menus, society, a, team, key_a, rank_a);
-    load_ranks(STATE, menus, society, b, team, key_b, rank_b);
+    load_ranks(STATE, menus, society, a, lane, key_a, rank_a);
+    load_ranks(STATE, menus, society, b, lane, key_b, rank_b);
 }
 
-// Correct the ranks of both agents of each team, if any team has swapped.
+// Correct the ranks of both agents, if they have swapped.
 COLLECTIVE void rank_both(MEETING_PARAMETERS, const uint swaps, const uint gave, const uint took,
-                          const team_t team, __local real *key_a, __local ushort *rank_a,
+                          const uint lane, __local real *key_a, __local ushort *rank_a,
                           __local real *key_b, __local ushort *rank_b)
 {
     if (!swaps) return;
     barrier(CLK_LOCAL_MEM_FENCE);  // all ranks, before they are corrected
-    rank_again(STATE, society, a, b, gave, took, team, key_a, rank_a, key_b, rank_b);
+    rank_again(STATE, society, a, b, gave, took, lane, key_a, rank_a, key_b, rank_b);
 }
 #endif
 
-// The meetings of the teams: each of two living agents, or of none if the team rests.
-COLLECTIVE void meet(MEETING_PARAMETERS, const uint market_round, const team_t team,
+// The meeting of two living agents; of none if the workgroup rests, all of whose work-items then
+// have the lane NONE, which is beyond every bound and is not the first.
+COLLECTIVE void meet(MEETING_PARAMETERS, const uint market_round, const uint lane,
                      __global real *scores, __global menu_t *menus)
 {
     // These last for the whole meeting: what is for sale, and the queue of swaps to try.
-    __local course_t *courses = local_malloc(TEAMS * sizeof(course_t));
-    __local uint *all_sold = local_malloc(2 * TEAMS * SALE_WORDS * sizeof(uint));
-    __local ushort *queues = local_malloc(2 * TEAMS * ATTEMPTS * sizeof(ushort));
-    __local course_t *now = courses + team.slot;
-    __local uint *sold_a = all_sold + 2 * team.slot * SALE_WORDS;
-    __local uint *sold_b = sold_a + SALE_WORDS;
-    __local ushort *queue_give = queues + 2 * team.slot * ATTEMPTS;
-    __local ushort *queue_take = queue_give + ATTEMPTS;
-    for (uint i = LANE; i < 2 * TEAMS * SALE_WORDS; i += LANES) all_sold[i] = 0;
-    for (uint i = LANE; i < opaque(TEAMS); i += LANES) courses[i] = (course_t){0, 0, 0, 0, 0, 0, 0};
+    __local course_t *now = local_malloc(sizeof(course_t));
+    __local uint *sold_a = local_malloc(SALE_WORDS * sizeof(uint));
+    __local uint *sold_b = local_malloc(SALE_WORDS * sizeof(uint));
+    __local ushort *queue_give = local_malloc(ATTEMPTS * sizeof(ushort));
+    __local ushort *queue_take = local_malloc(ATTEMPTS * sizeof(ushort));
+    for (uint i = LANE; i < opaque(SALE_WORDS); i += LANES) sold_a[i] = sold_b[i] = 0;
+    if (LANE == 0) *now = (course_t){0, 0, 0, 0, 0, 0, 0};
 #if RANKED
     __global menu_t *menu_a = menus + (society * AGENTS + a);
     __global menu_t *menu_b = menus + (society * AGENTS + b);
-    __local real *keys = local_malloc(2 * TEAMS * RESOURCES * sizeof(real));
-    __local ushort *ranks = local_malloc(2 * TEAMS * RESOURCES * sizeof(ushort));
-    __local real *key_a = keys + 2 * team.slot * RESOURCES;
-    __local real *key_b = key_a + RESOURCES;
-    __local ushort *rank_a = ranks + 2 * team.slot * RESOURCES;
-    __local ushort *rank_b = rank_a + RESOURCES;
-    barrier(CLK_LOCAL_MEM_FENCE);  // nothing is for sale and no meeting has begun, before they do
-    const bool in_force = sell_cached(team, market_round, menu_a, menu_b, sold_a, sold_b);
-    if (team.lane == 0) now->unknown = !in_force;
+    __local real *key_a = local_malloc(RESOURCES * sizeof(real));
+    __local real *key_b = local_malloc(RESOURCES * sizeof(real));
+    __local ushort *rank_a = local_malloc(RESOURCES * sizeof(ushort));
+    __local ushort *rank_b = local_malloc(RESOURCES * sizeof(ushort));
+    barrier(
+        CLK_LOCAL_MEM_FENCE);  // nothing is for sale and the meeting has not begun, before it does
+    const bool in_force = sell_cached(lane, market_round, menu_a, menu_b, sold_a, sold_b);
+    if (lane == 0) now->unknown = !in_force;
     barrier(CLK_LOCAL_MEM_FENCE);  // whether menus are in force, before all load ranks or none
-    uint ranked = 0;  // whether ranks are in local memory
-    for (uint slot = 0; slot < TEAMS; ++slot) ranked |= courses[slot].unknown;
-    load_both(MEETING, ranked, menus, team, key_a, rank_a, key_b, rank_b);
+    uint ranked = now->unknown;  // whether ranks are in local memory
+    load_both(MEETING, ranked, menus, lane, key_a, rank_a, key_b, rank_b);
 #endif
 
-    team_t ranking = team;  // rests when its meeting is over
     uint more;
     do {
         // A resource is for sale if one of the two offers it and the other does not.
 #if RANKED
-        for (uint r = ranked ? ranking.lane : NONE; r < resources; r += ranking.lanes) {
+        for (uint r = ranked ? lane : NONE; r < resources; r += LANES) {
             const bool on_a = is_on_menu(key_a, rank_a, r), on_b = is_on_menu(key_b, rank_b, r);
             if (on_a && !on_b) sell(sold_a, r);
             if (on_b && !on_a) sell(sold_b, r);
@@ -469,24 +467,22 @@ COLLECTIVE void meet(MEETING_PARAMETERS, const uint market_round, const team_t t
 #endif
         barrier(CLK_LOCAL_MEM_FENCE);  // what is for sale, before it is listed
 
-        __local ushort *lists = local_malloc(2 * TEAMS * RESOURCES * sizeof(ushort));  // ascending
-        __local ushort *sold_by_a = lists + 2 * team.slot * RESOURCES;
-        __local ushort *sold_by_b = sold_by_a + RESOURCES;
+        __local ushort *sold_by_a = local_malloc(RESOURCES * sizeof(ushort));  // ascending
+        __local ushort *sold_by_b = local_malloc(RESOURCES * sizeof(ushort));
 #if PLACED
-        __local real *all_scores = local_malloc(2 * TEAMS * CANDIDATES * sizeof(real));
-        __local real *score_a = all_scores + 2 * team.slot * CANDIDATES;
-        __local real *score_b = score_a + CANDIDATES;
+        __local real *score_a = local_malloc(CANDIDATES * sizeof(real));
+        __local real *score_b = local_malloc(CANDIDATES * sizeof(real));
 #else
         __global real *score_a = scores;
         __global real *score_b = score_a + CANDIDATES;
 #endif
-        const uint count_a = list_sold(STATE, ranking, sold_a, sold_by_a);
-        const uint count_b = list_sold(STATE, ranking, sold_b, sold_by_b);
+        const uint count_a = list_sold(STATE, lane, sold_a, sold_by_a);
+        const uint count_b = list_sold(STATE, lane, sold_b, sold_by_b);
         const candidates_t of_a = {sold_by_a, sold_by_b, count_b, 0 FAULT_OF(&python_fault())};
         const candidates_t of_b = {sold_by_a, sold_by_b, count_b, 1 FAULT_OF(&python_fault())};
         const uint candidates = count_a * count_b;  // without any, nothing is queued or tried
         barrier(CLK_LOCAL_MEM_FENCE);  // the lists, before candidates are scored
-        for (uint c = ranking.lane; c < candidates; c += ranking.lanes) {
+        for (uint c = lane; c < candidates; c += LANES) {
             const uint give = sold_by_a[c / count_b], take = sold_by_b[c % count_b];
             score_a[c] = score(STATE, TABLES, society, a, take, give);
             score_b[c] = score(STATE, TABLES, society, b, give, take);
@@ -494,15 +490,14 @@ COLLECTIVE void meet(MEETING_PARAMETERS, const uint market_round, const team_t t
         barrier(CLK_LOCAL_MEM_FENCE | CLK_GLOBAL_MEM_FENCE);  // all scores, before the best
 
 #if PLACED
-        __local ushort *orders = local_malloc(2 * TEAMS * CANDIDATES * sizeof(ushort));
-        __local ushort *by_a = orders + 2 * team.slot * CANDIDATES;
-        __local ushort *by_b = by_a + CANDIDATES;
-        place_candidates(ranking, score_a, score_b, candidates, of_a, of_b, by_a, by_b);
+        __local ushort *by_a = local_malloc(CANDIDATES * sizeof(ushort));
+        __local ushort *by_b = local_malloc(CANDIDATES * sizeof(ushort));
+        place_candidates(lane, score_a, score_b, candidates, of_a, of_b, by_a, by_b);
         barrier(CLK_LOCAL_MEM_FENCE);  // both orders, before the favourites are queued
 #endif
         const uint queued = now->queued;
         barrier(CLK_LOCAL_MEM_FENCE);  // how many are queued is read, before there are more
-        if (ranking.lane == 0) {
+        if (lane == 0) {
             // Queue the favourites of A and B alternately. No more than ATTEMPTS are ever tried.
 #if PLACED
             uint next_a = 0, next_b = 0;
@@ -525,45 +520,44 @@ COLLECTIVE void meet(MEETING_PARAMETERS, const uint market_round, const team_t t
             now->changed = 1;
         }
         barrier(CLK_LOCAL_MEM_FENCE);  // the favourites, before each is taken for a swap
-        if (ranking.lane != NONE)
-            for (uint i = queued + ranking.lane; i < now->queued; i += ranking.lanes) {
-                const uint best = queue_give[i];
-                queue_give[i] = sold_by_a[best / count_b];
-                queue_take[i] = sold_by_b[best % count_b];
-            }
+        for (uint i = queued + LANE; i < now->queued; i += LANES) {
+            const uint best = queue_give[i];
+            queue_give[i] = sold_by_a[best / count_b];
+            queue_take[i] = sold_by_b[best % count_b];
+        }
 #if PLACED
-        local_free(2 * TEAMS * CANDIDATES * sizeof(ushort));
-        local_free(2 * TEAMS * CANDIDATES * sizeof(real));
+        local_free(CANDIDATES * sizeof(ushort));
+        local_free(CANDIDATES * sizeof(ushort));
+        local_free(CANDIDATES * sizeof(real));
+        local_free(CANDIDATES * sizeof(real));
 #endif
-        local_free(2 * TEAMS * RESOURCES * sizeof(ushort));
+        local_free(RESOURCES * sizeof(ushort));
+        local_free(RESOURCES * sizeof(ushort));
 
         // Try the queued swaps in turn; `attempt` counts them. After a success the ranking is made
         // again, unless the queue holds as many swaps as may be tried. The work-items look ahead,
         // a proposal each. Their results count up to the first success: it changes the holdings
         // from which the later ones were worked out.
-        __local deal_t *deals = local_malloc(2 * TEAMS * ATTEMPTS * sizeof(deal_t));
-        __local deal_t *ahead = deals + 2 * team.slot * ATTEMPTS;
+        __local deal_t *ahead = local_malloc(2 * ATTEMPTS * sizeof(deal_t));
         // the queue, before it is worked on
         barrier(CLK_LOCAL_MEM_FENCE | CLK_GLOBAL_MEM_FENCE);
-        team_t trying = ranking;  // rests when nothing is left to try, or the ranking is made again
         do {
-            if (trying.lane != NONE && now->changed)
-                for (uint i = 2 * now->attempt + trying.lane; i < 2 * now->queued;
-                     i += trying.lanes)
+            if (now->changed)
+                for (uint i = 2 * now->attempt + LANE; i < 2 * now->queued; i += LANES)
                     ahead[i] = half_bargain(MEETING, queue_give[i / 2], queue_take[i / 2], i % 2);
             // all bargains, before one is done
             barrier(CLK_LOCAL_MEM_FENCE | CLK_GLOBAL_MEM_FENCE);
 #if LADDERS_TOGETHER
-            if (trying.lane == 0 && !now->undecided)
+            if (lane == 0 && !now->undecided)
                 go_through(MEETING, now, queue_give, queue_take, ahead);
             barrier(CLK_LOCAL_MEM_FENCE);  // what is undecided, before all decide it
-            walk_together(MEETING, trying, courses, now, queue_give, queue_take, ahead);
-            if (trying.lane == 0) {
+            walk_together(MEETING, now, queue_give, queue_take, ahead);
+            if (lane == 0) {
                 now->going = now->changed && now->queued < ATTEMPTS;
                 now->again = !now->going && now->attempt < now->queued;
             }
 #else
-            if (trying.lane == 0) {
+            if (lane == 0) {
                 now->going = now->again = now->changed = 0;
                 while (now->attempt < now->queued && !now->changed) {
                     deal_t deal = ahead[2 * now->attempt];
@@ -582,62 +576,50 @@ COLLECTIVE void meet(MEETING_PARAMETERS, const uint market_round, const team_t t
             // new holdings, for new bargains or menus
             barrier(CLK_LOCAL_MEM_FENCE | CLK_GLOBAL_MEM_FENCE);
 #if RANKED
-            uint swaps = 0;
-            for (uint slot = 0; slot < TEAMS; ++slot) swaps |= courses[slot].changed;
+            const uint swaps = now->changed;
             if (swaps && !ranked) {  // those from before the swap
-                copy_ranks(STATE, menu_a, team, key_a, rank_a);
-                copy_ranks(STATE, menu_b, team, key_b, rank_b);
+                copy_ranks(STATE, menu_a, lane, key_a, rank_a);
+                copy_ranks(STATE, menu_b, lane, key_b, rank_b);
             }
             ranked |= swaps;
-            const bool swapped = trying.lane != NONE && now->changed;
-            const uint gave = swapped ? queue_give[now->attempt - 1] : NONE;
-            const uint took = swapped ? queue_take[now->attempt - 1] : NONE;
-            rank_both(MEETING, swaps, gave, took, team, key_a, rank_a, key_b, rank_b);
+            const uint gave = swaps ? queue_give[now->attempt - 1] : NONE;
+            const uint took = swaps ? queue_take[now->attempt - 1] : NONE;
+            rank_both(MEETING, swaps, gave, took, lane, key_a, rank_a, key_b, rank_b);
 #endif
-            if (trying.lane != NONE && !now->again) trying = resting(trying);
-            more = 0;
-            for (uint slot = 0; slot < TEAMS; ++slot) more |= courses[slot].again;
+            more = now->again;
         } while (more);
-        local_free(2 * TEAMS * ATTEMPTS * sizeof(deal_t));
-        if (ranking.lane != NONE && !now->going) ranking = resting(ranking);
-        for (uint slot = 0; slot < TEAMS; ++slot) more |= courses[slot].going;
+        local_free(2 * ATTEMPTS * sizeof(deal_t));
+        more = now->going;
     } while (more);
 #if RANKED
     if (ranked) {
-        keep_ranks(STATE, menu_a, IN_FORCE, team, key_a, rank_a);
-        keep_ranks(STATE, menu_b, IN_FORCE, team, key_b, rank_b);
+        keep_ranks(STATE, menu_a, IN_FORCE, lane, key_a, rank_a);
+        keep_ranks(STATE, menu_b, IN_FORCE, lane, key_b, rank_b);
     }
 #endif
 }
 
-// A workgroup takes several pairs, side by side as far as its work-items allow.
+// A workgroup takes a pair.
 __kernel void trading(STATE_PARAMETERS, TABLE_PARAMETERS, __global real *scores,
-                      __global menu_t *menus, const uint market_round, const uint together,
-                      const uint all_pairs)
+                      __global menu_t *menus, const uint market_round)
 {
-    const uint teams = min(min(together, (uint)TEAMS), LANES);
-    const team_t team = team_of(teams);
-    uint first = (uint)get_group_id(0) * together;
-    const uint end = min(first + together, all_pairs);
-    do {
-        const bool paired = first + team.slot < end;
-        const uint place = paired ? first + team.slot : first;
-        const size_t society = place / PAIRS;
-        const uint pair = place % PAIRS;
-        const uint a = partners(market_round, 2 * pair), b = partners(market_round, 2 * pair + 1);
-        const bool meets = paired && alive(a) && alive(b);
-        meet(MEETING, market_round, meets ? team : resting(team), SCORES_OF((size_t)place), menus);
+    const size_t society = get_group_id(0) / PAIRS;
+    const uint pair = get_group_id(0) % PAIRS;
+    const uint a = partners(market_round, 2 * pair), b = partners(market_round, 2 * pair + 1);
+    const bool meets = alive(a) && alive(b);
+    meet(MEETING, market_round, meets ? LANE : NONE, SCORES_OF(get_group_id(0)), menus);
 #if RANKED
-        // What agents without a meeting in the first round have cached is of an earlier market.
-        // It is cleared after the meeting, in which work-items without one read it as well.
-        if (market_round == 0 && paired && team.lane == 0) {
-            const bool last = AGENTS % 2 == 1 && pair + 1 == PAIRS;
-            if (last) menus[society * AGENTS + partners(0, AGENTS - 1)].known = 0;
-            if (!meets) menus[society * AGENTS + a].known = menus[society * AGENTS + b].known = 0;
-        }
+    // What agents without a meeting in the first round have cached is of an earlier market. It is
+    // cleared after the meeting, in which work-items without one read it as well.
+    if (market_round == 0 && LANE == 0) {
+        const bool last = AGENTS % 2 == 1 && pair + 1 == PAIRS;
+        if (last) menus[society * AGENTS + partners(0, AGENTS - 1)].known = 0;
+        if (!meets) menus[society * AGENTS + a].known = menus[society * AGENTS + b].known = 0;
+    }
 #endif
-        barrier(CLK_LOCAL_MEM_FENCE);  // the memory of these meetings is read, before it is others'
-        first += teams;
-    } while (first < end);
 }
+
+#if MEETINGS_IN_STEP
+#include "economy/meetings.cl"
+#endif
 #endif

@@ -3,8 +3,8 @@
 Source: docs/model.md, "The resource market". A is the agent at the even position; it always makes
 the first proposal. In a bargain (b, a), A gives b and receives a. A meeting draws no random
 numbers, and no agent is in two meetings of a round.
-Device twins: ``kernels/economy/trading.cl``, ``kernels/economy/bargaining.cl`` and
-``kernels/economy/menu.cl``.
+Device twins: ``kernels/economy/trading.cl``, ``kernels/economy/meetings.cl``,
+``kernels/economy/bargaining.cl`` and ``kernels/economy/menu.cl``.
 """
 
 import math

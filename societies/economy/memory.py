@@ -31,14 +31,14 @@ CANDIDATES_IN_LOCAL_MEMORY = 512
 RANKED_BY_COUNTING = 64
 """Up to this number of resources menus are ranked by counting (SELECT_BY_RANK in select.cl)."""
 
-MOST_PAIRS = 2
-"""Most pairs per workgroup of trading on a GPU; measured, see benchmarks/LOG.md."""
+MEETINGS_IN_STEP, MEETING_LANES = 16, 2
+"""Pairs per workgroup of trading on a GPU if there are many, and work-items for each of them."""
 
-PAIRS_SPACE = 16 * 1024
-"""Bytes of local memory for the pairs of such a workgroup."""
+PAIRS_BEFORE_STEP = 12 * 1024
+"""From this number of pairs on, a GPU holds several meetings in a workgroup; see LOG.md."""
 
-PAIRS_BEFORE_TOGETHER = 8192
-"""Pairs that fill a large GPU; from this number on, two pairs may share a workgroup."""
+MOST_RANKED_ALONE = 128
+"""Most candidate swaps that a work-item ranks alone; it keeps 8 bytes for each."""
 
 INVENTION_ORDER_LIMIT = 4096
 """Most agents whose order of invention fits local memory."""
@@ -125,20 +125,10 @@ def extraction_together(p: Parameters, societies: int) -> int:
     return min(extraction_slots(p), max(2, many))
 
 
-def pair_slots(p: Parameters) -> int:
-    """Return how many pairs' meetings fit the local memory of a workgroup on a GPU, at most two."""
-    count = candidates(p)
-    if p.resources > RANKED_BY_COUNTING or count > CANDIDATES_IN_LOCAL_MEMORY:
-        return 1
-    each = 24 * p.resources + p.resources // 4 + 20 * count + 20 * p.attempts + 48
-    slots: int = min(MOST_PAIRS, PAIRS_SPACE // each)
-    return max(1, slots)
-
-
-def pairs_together(p: Parameters, societies: int) -> int:
-    """Return the pairs per workgroup of trading: one, or several if there are many pairs."""
-    pairs = societies * (p.agents // 2)
-    return pair_slots(p) if pairs >= PAIRS_BEFORE_TOGETHER else 1
+def meetings_in_step(p: Parameters) -> int:
+    """Return the pairs per workgroup of a GPU that holds meetings in step; 0 if none can."""
+    possible = p.resources <= RANKED_BY_COUNTING and candidates(p) <= MOST_RANKED_ALONE
+    return MEETINGS_IN_STEP if possible else 0
 
 
 def scores_in_global_memory(p: Parameters) -> int:

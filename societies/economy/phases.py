@@ -62,11 +62,10 @@ def _launched(p: Parameters, societies: int) -> dict[str, Phase]:
     rows = Scratch((agents, memory.extraction_in_global_memory(p)))
     # kernels/economy/menu.cl, menu_t: a real for each resource, a word, and at most half a word
     # for each resource twice
-    menu = p.resources + (2 * p.resources + 5) // 4
+    menu = p.resources + (2 * p.resources + 9) // 4
     menus = {"menus": Scratch((agents, menu), shared="menus", cached=True)}
     meetings = {"scores": replace(scores, shared="scores"), **menus}
     together = memory.extraction_together(p, societies)
-    pairs_together = memory.pairs_together(p, societies)
 
     def opens(first: str, steps: tuple[str, ...], market: Launch, *more: Launch) -> Phase:
         """Return the first phase of a market; a CPU carries out all its steps in one launch."""
@@ -92,12 +91,7 @@ def _launched(p: Parameters, societies: int) -> dict[str, Phase]:
             ("trading",) * p.rounds,
             Launch("economy/trading.cl", pairs, "resource_market", scratch=meetings),
         ),
-        "trading": phase(
-            "economy/trading.cl",
-            -(-pairs // pairs_together),
-            scratch=meetings,
-            arguments={"together": pairs_together, "all_pairs": pairs},
-        ),
+        "trading": _resource_trade(p, pairs, Launch("economy/trading.cl", pairs, scratch=meetings)),
         "end_day": phase("economy/end_day.cl", agents),
         "agent_statistics": Phase(_of_agents(p, societies)),
         "society_statistics": Phase(_of_societies(p, societies)),
@@ -183,6 +177,22 @@ def _at_once(p: Parameters, societies: int, usual: Phase) -> Phase:
         (replace(launch, on_cpu=True), own),
         joined=Joined(("end_day", "agent_statistics"), replace(own, kernel="day_without_trade")),
     )
+
+
+def _resource_trade(p: Parameters, pairs: int, alone: Launch) -> Phase:
+    """Return a round of the resource market; a GPU holds many meetings in step."""
+    several = memory.meetings_in_step(p)
+    if not several or pairs < memory.PAIRS_BEFORE_STEP:
+        return Phase((alone,))
+    many = replace(
+        alone,
+        groups=-(-pairs // several),
+        kernel="meetings",
+        items=several * memory.MEETING_LANES,
+        arguments={"all_pairs": pairs},
+        on_cpu=False,
+    )
+    return Phase((replace(alone, on_cpu=True), many))
 
 
 def _of_agents(p: Parameters, societies: int) -> tuple[Launch, ...]:

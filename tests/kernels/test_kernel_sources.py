@@ -84,7 +84,6 @@ WITHOUT_TWIN = {
     "kernels/primitives/real.cl": "a type, in Python float, and a number hidden from compilers",
     "kernels/primitives/group.cl": "who works, not what is done",
     "kernels/economy/crew.cl": "who works, not what is done",
-    "kernels/economy/team.cl": "who works, not what is done",
     "kernels/economy/bits.cl": "the place of a bit in a word",
     "kernels/games/chess/zones.cl": "after which moves replies need not be counted, not how many",
     "kernels/games/kalah/lanes.cl": "how many games at a time, not what their moves are",
@@ -432,7 +431,8 @@ def launches(name):
         steps = [step for tick in ticks for step in one.schedule(p, tick, state)]
         assert {step.phase for step in (*steps, *one.finish(p))} == set(table), "never run"
         assert set(one.reference(p)) == set(table)
-        for phase, declared in table.items():
+        many = one.phases(p, 100_000)  # may be launched in another form
+        for phase, declared in (*table.items(), *many.items()):
             joined = [] if declared.joined is None else [declared.joined.launch]
             found.append((phase, (*declared.launches, *joined)))
     return found

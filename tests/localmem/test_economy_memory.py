@@ -16,7 +16,7 @@ from societies.opencl import Program, choose_device
 from societies.workload.declare.phases import kernel_files
 
 # bytes by hand, with DEVICE_IS_CPU 1 and 0 (where only one is given, it is both); extraction needs
-# them for each of the agents that it takes at a time, trading on a GPU for each of the pairs
+# them for each of the agents that it takes at a time
 BY_HAND = {
     (6, 9): {
         "extraction": 564,
@@ -48,7 +48,7 @@ BY_HAND = {
 }
 
 
-AT_ONCE = {"extraction_at_once", "day_without_trade", "society_at_once"}
+AT_ONCE = {"extraction_at_once", "day_without_trade", "meetings", "society_at_once"}
 """Kernels that never had such a form; tests/kernels/test_portable_profile.py bounds them."""
 
 
@@ -77,7 +77,6 @@ def test_no_more_than_by_hand(shape, on_cpu):
     if not on_cpu:  # ranks of two agents' resources, and the order of candidates
         ranks = 20 * resources if resources <= 64 else 0
         by_hand["trading"] += ranks + 4 * memory.candidates(p)
-        by_hand["trading"] *= memory.pair_slots(p)
         by_hand["matching"] = 8 * p.rounds * (agents | 1)  # orders and draws of all rounds
     used = {name for name, plan in plans.items() if plan.requested + plan.static} - AT_ONCE
     assert used == {name for name, most in by_hand.items() if most}

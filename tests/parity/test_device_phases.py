@@ -167,7 +167,7 @@ def test_what_all_work_items_of_a_pair_do_together(workgroup, pairs, monkeypatch
     if is_pocl():
         pytest.skip("PoCL 3.0 compiles these loops wrongly")
     phases = ("device_trading", "trading")
-    monkeypatch.setattr(memory, "PAIRS_BEFORE_TOGETHER", 0 if pairs > 1 else 10**9)
+    monkeypatch.setattr(memory, "PAIRS_BEFORE_STEP", 0 if pairs > 1 else 10**9)
     one = device_engine.__wrapped__("6x9", 0, workgroup, phases)
     for phase in phases:
         steps = states("6x9", phase)

@@ -194,18 +194,18 @@ def test_the_workgroup_changes_nothing(monkeypatch, workgroup, in_workgroups):
 
 @pytest.mark.ci
 @pytest.mark.parametrize(
-    ("pairs", "workgroup"),
-    thorough_but({(2, 5)}, [(2, 1), (2, 5), (2, 32), (3, 7), (4, 31), (4, 64)], names=2),
+    ("pairs", "lanes"), thorough_but({(3, 4)}, [(1, 2), (3, 4), (5, 2), (16, 2), (4, 8)], names=2)
 )
-def test_pairs_that_share_a_workgroup_change_nothing(monkeypatch, pairs, workgroup, in_workgroups):
-    monkeypatch.setattr(memory, "MOST_PAIRS", pairs)
-    monkeypatch.setattr(memory, "PAIRS_BEFORE_TOGETHER", 0)
+def test_meetings_in_step_change_nothing(monkeypatch, pairs, lanes, in_workgroups):
+    monkeypatch.setattr(memory, "MEETINGS_IN_STEP", pairs)
+    monkeypatch.setattr(memory, "MEETING_LANES", lanes)
+    monkeypatch.setattr(memory, "PAIRS_BEFORE_STEP", 0)
     p, expected = in_workgroups  # 4 pairs in each of two societies
-    found = phases(p, 2)["trading"].launches[0]
-    assert found.groups == -(-8 // pairs) and found.arguments["together"] == pairs
+    alone, found = phases(p, 2)["trading"].launches
+    assert alone.on_cpu and found.kernel == "meetings" and found.groups == -(-8 // pairs)
     original = source.macros
     monkeypatch.setattr(source, "macros", lambda p: {**original(p), "DEVICE_IS_CPU": 0})
-    assert four_days(DeviceEngine(choose_device("auto"), p, workgroup)) == expected
+    assert four_days(DeviceEngine(choose_device("auto"), p, 5)) == expected
 
 
 DAYS_ALONE = 20

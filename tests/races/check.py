@@ -333,8 +333,8 @@ class Checks:
 
 def one_society(checks: Checks, name: str, kinds: tuple[str, ...], *, quick: bool) -> None:
     """Run one society in the variants of some kinds of devices, at its workgroup sizes."""
-    few = 0 if name.startswith("pairs together") else memory.PAIRS_BEFORE_TOGETHER
-    with mock.patch.object(memory, "PAIRS_BEFORE_TOGETHER", few):
+    few = 0 if name.startswith("pairs together") else memory.PAIRS_BEFORE_STEP
+    with mock.patch.object(memory, "PAIRS_BEFORE_STEP", few):
         compare_society(checks, name, kinds, quick=quick)
 
 

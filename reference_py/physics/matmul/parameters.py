@@ -26,7 +26,6 @@ class Parameters:
     arithmetic : "fused", a product and a sum are rounded together, or "separate", each by itself
     variant : form of the kernels; results do not depend on it
     tile : side of a tile of the form "tiled", in entries
-    side : work-items along a side of a workgroup of the form "blocked"
     """
 
     rows: int
@@ -39,7 +38,6 @@ class Parameters:
     arithmetic: str = "fused"
     variant: str = "naive"
     tile: int = 16
-    side: int = 16
 
     @property
     def num(self):

@@ -71,6 +71,53 @@ class Registers:
 REGISTERS = {"vector": Registers(4, 3, 8, 256, 44, 256), "wide": Registers(6, 4, 16, 96, 16, 512)}
 """Blocking by form, in single precision, for 16 registers of 256 bits and 32 of 512 bits."""
 
+
+@dataclass(frozen=True)
+class Warps:
+    """Blocking of the form for GPUs: which part of C a work-item, a warp and a workgroup have.
+
+    Attributes
+    ----------
+    tall, wide : rows and columns of a work-item, multiples of 4
+    lanes_y, lanes_x : work-items of a warp, down and across
+    warps_y, warps_x : warps of a workgroup
+    depth : steps whose factors are in local memory at a time, a multiple of 4
+    """
+
+    tall: int
+    wide: int
+    lanes_y: int
+    lanes_x: int
+    warps_y: int
+    warps_x: int
+    depth: int
+
+    @property
+    def items(self) -> int:
+        """Work-items of a workgroup."""
+        return self.lanes_y * self.lanes_x * self.warps_y * self.warps_x
+
+    @property
+    def macros(self) -> dict[str, int]:
+        """The macros of the kernel."""
+        return {name.upper(): number for name, number in vars(self).items()}
+
+    def groups(self, p: Parameters) -> tuple[int, int]:
+        """Return the workgroups of a product, across and down."""
+        height = self.tall * self.lanes_y * self.warps_y
+        width = self.wide * self.lanes_x * self.warps_x
+        return -(-p.columns // width), -(-p.rows // height)
+
+
+LARGE = Warps(8, 16, 8, 4, 2, 2, 8)
+"""Blocks of 128 x 128 in single precision: two workgroups of four warps on a multiprocessor."""
+
+SMALL_BLOCKS = {"single": Warps(4, 8, 8, 4, 2, 2, 16), "double": Warps(8, 8, 8, 4, 1, 2, 4)}
+"""Blocks of 64 x 64, if there are fewer than `ENOUGH` large ones, and in double precision."""
+
+ENOUGH = 100
+"""Least number of large blocks: 64, of a side of 1024, leave half of an H200 idle, 256 do not."""
+
 FILLS = ("fill_a", "fill_b")
 """Phases that fill the matrices A and B with random numbers."""
 
@@ -90,6 +137,13 @@ def registers(p: Parameters) -> Registers:
     while one.band >= 2 * LEAST_BAND and stripes * -(-p.rows // one.band) < GROUPS:
         one = replace(one, band=one.band // 2)
     return one
+
+
+def warps(p: Parameters) -> Warps:
+    """Return the blocking of the form for GPUs."""
+    across, down = LARGE.groups(p)
+    large = p.precision == "single" and across * down >= ENOUGH
+    return LARGE if large else SMALL_BLOCKS[p.precision]
 
 
 class Matmul(Workload[MatmulConfig, Parameters]):
@@ -164,7 +218,7 @@ class Matmul(Workload[MatmulConfig, Parameters]):
         if p.variant == "tiled":
             macros |= self.macros(p, "tile")
         if p.variant == "blocked":
-            macros |= {"SIDE": p.side, "ROWS_ARE_ALIGNED": not (p.inner % 4 or p.columns % 4)}
+            macros |= {**warps(p).macros, "ROWS_ARE_ALIGNED": _are_aligned(p)}
         if p.variant in REGISTERS:
             macros |= registers(p).macros
         return Source(macros)
@@ -185,6 +239,11 @@ def _is_random(matrix: Matrix) -> bool:
     return isinstance(matrix, str) and matrix == "random"
 
 
+def _are_aligned(p: Parameters) -> bool:
+    """Return whether the rows of A and B are whole vectors of four entries."""
+    return not (p.inner % 4 or p.columns % 4)
+
+
 def _launches(p: Parameters, copies: int) -> Iterator[Launch]:
     """Yield the launches of a product."""
     file = f"{FOLDER}/multiply.cl"
@@ -194,9 +253,20 @@ def _launches(p: Parameters, copies: int) -> Iterator[Launch]:
         grid = (-(-p.columns // p.tile), copies * -(-p.rows // p.tile))
         yield Launch(file, grid, items=(p.tile, p.tile))
     elif p.variant == "blocked":
-        block = 8 * p.side
-        grid = (-(-p.columns // block), copies * -(-p.rows // block))
-        yield Launch(file, grid, items=(p.side * p.side, 1))
+        scratch = {}
+        if not _are_aligned(p):
+            inner, columns = (-(-length // 4) * 4 for length in (p.inner, p.columns))
+            shapes = {"a": (copies * p.rows, inner), "b": (copies * inner, columns)}
+            dtype = np.dtype(p.num).name
+            scratch = {
+                f"aligned_{name}": Scratch(shape, dtype, shared=f"aligned_{name}")
+                for name, shape in shapes.items()
+            }
+            for name, (height, width) in shapes.items():
+                yield Launch(file, max(1, height * width), f"align_{name}", scratch=scratch)
+        blocking = warps(p)
+        across, down = blocking.groups(p)
+        yield Launch(file, (across, copies * down), items=(blocking.items, 1), scratch=scratch)
     else:
         sizes, dtype = registers(p), np.dtype(p.num).name
         blocks, panels = -(-p.rows // sizes.tall), -(-p.columns // sizes.panel)

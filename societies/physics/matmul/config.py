@@ -67,9 +67,8 @@ class MatmulConfig(WorkloadConfig):
         """Return the parameters that the reference takes."""
         # `auto` without a device (`fitted` chooses for a device): every device can run naive.
         variant = "naive" if self.variant == "auto" else self.variant
-        side = 16 if self.precision == "single" else 8
         a, b = _matrix(self.a), _matrix(self.b)
-        return parameters_of(Parameters, self, a=a, b=b, variant=variant, side=side)
+        return parameters_of(Parameters, self, a=a, b=b, variant=variant)
 
     def inputs(self) -> dict[str, str]:
         """Return the files of matrices, if any are given."""

@@ -15,7 +15,7 @@ ORACLES = json.loads((Path(__file__).parents[2] / "data" / "physics" / "matmul.j
 FORMS = {
     "naive": {},
     "tiled": {"tile": 16},
-    "blocked": {"side": 2},
+    "blocked": {},
     "vector": {},
     "wide": {},
 }

@@ -80,6 +80,8 @@ LARGE = [(1, 1, 1), (3, 0, 5), (40, 19, 70), (130, 36, 260), (129, 33, 257)]
 @pytest.mark.parametrize("enough", [0, matmul.ENOUGH])
 def test_blocks_of_both_sizes(device, enough, precision, monkeypatch):
     """Also several blocks down and across, slices that are not full, and rows of no whole fours."""
+    assert matmul.warps(sized("2048x1x2048")) is matmul.LARGE
+    assert matmul.warps(sized("1024x1x1024")) is matmul.SMALL_BLOCKS["single"]
     monkeypatch.setattr(matmul, "ENOUGH", enough)
     for shape in LARGE:
         p = sized("x".join(map(str, shape)), seed=9, precision=precision)

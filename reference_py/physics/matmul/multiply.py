@@ -1,7 +1,8 @@
 """What is the product of two matrices, bit by bit? Every entry is one sum, in the order of k.
 
 No sum is split, so there is one accumulator for each entry, and the order of its products is that
-of their index. Device twin: ``kernels/physics/matmul/multiply.cl``.
+of their index. Device twins: ``kernels/physics/matmul/multiply.cl`` and, for GPUs,
+``kernels/physics/matmul/blocked.cl``.
 """
 
 import numpy as np

@@ -298,97 +298,6 @@ INLINED uint choose(TREE_PARAMETERS, const best_t best, const real band, rng_t *
 #endif
 }
 
-// ---------------------------------------------------------------- the front of the tree
-
-// Late in a run most units of a day are of two to four resources. These are taken out of the tree
-// into a front, in private memory: as long as the best of them pays more than all others, `bound`,
-// a unit needs no way through the tree. A front that ends soon is not opened again at once: early
-// in a run many resources pay alike. A GPU with many agents walks several days in step: there a
-// front took more time than it saved.
-#define FRONT 4
-#define TAKEN_OUT (-2.0)  // below the gain of a resource that is gone
-#define SHORT_FRONT 16u  // units
-#define WAIT 64u  // units
-#define NEVER 0xffffffffu
-
-#if MARKED && RESOURCES > 8 && !NEAR_BEST_BAND && !DEVICE_IS_CPU
-#define WITH_FRONT 1
-typedef struct {
-    real gain[FRONT], bound;
-    uint resource[FRONT];  // ascending
-    uint units, wait;  // units extracted since it was opened; before it is opened again
-    bool open;
-} front_t;
-
-// Take the best resources out of the tree; `best` becomes that of the others.
-INLINED void open_front(TREE_PARAMETERS, front_t *front, best_t *best)
-{
-    for (uint i = 0; i < FRONT; ++i) front->resource[i] = NONE;
-#pragma unroll 1
-    for (uint n = 0; n < FRONT; ++n) {
-        const uint taken = lowest_bit(best->ties);
-        uint r = taken;
-        real its_gain = best->gain;
-#pragma unroll
-        for (uint i = 0; i < FRONT; ++i) {  // put it in its place; those behind it move up
-            const uint other = front->resource[i];
-            const real others_gain = front->gain[i];
-            const bool before = r < other;
-            front->resource[i] = before ? r : other;
-            front->gain[i] = before ? its_gain : others_gain;
-            r = before ? other : r;
-            its_gain = before ? others_gain : its_gain;
-        }
-        *best = update(TREE, taken, read_siblings(TREE, taken), TAKEN_OUT);
-    }
-    front->bound = best->gain;
-    front->units = 0;
-    front->open = true;
-}
-
-// Put the resources back.
-INLINED void close_front(TREE_PARAMETERS, front_t *front, best_t *best)
-{
-#pragma unroll 1
-    for (uint n = 0; n < FRONT; ++n) {
-        const uint r = front->resource[0];
-        *best = update(TREE, r, read_siblings(TREE, r), front->gain[0]);
-#pragma unroll
-        for (uint i = 1; i < FRONT; ++i) {  // a place that varies would be in memory
-            front->resource[i - 1] = front->resource[i];
-            front->gain[i - 1] = front->gain[i];
-        }
-    }
-    front->wait = front->units < SHORT_FRONT ? WAIT : 0;
-    front->open = false;
-}
-
-INLINED real best_of_front(const front_t *front)
-{
-    real best = front->gain[0];
-#pragma unroll
-    for (uint i = 1; i < FRONT; ++i) best = front->gain[i] > best ? front->gain[i] : best;
-    return best;
-}
-
-// Which of the front is the next: one of those with the largest gain, by a draw if there are more.
-INLINED uint choose_of_front(const front_t *front, const real best, rng_t *rng)
-{
-    uint ties = 0;
-#pragma unroll
-    for (uint i = 0; i < FRONT; ++i) ties |= front->gain[i] == best ? 1u << i : 0;
-    const uint count = popcount(ties);
-    if (count > 1) {
-        const uint pick = rng_below(rng, count);
-#pragma unroll
-        for (uint i = 1; i < FRONT; ++i) ties &= pick >= i ? ties - 1 : ties;  // not its lowest
-    }
-    return 31 - clz(ties & (0u - ties));
-}
-#else
-#define WITH_FRONT 0
-#endif
-
 // ---------------------------------------------------------------- the day of an agent
 
 // An agent works in copies of its rows, a number for each resource, so that the state says what it
@@ -535,9 +444,6 @@ typedef struct {
     real start, time, end, last_gain;
     best_t best;
     rng_t rng;
-#if WITH_FRONT
-    front_t front;
-#endif
 } day_t;
 
 // The day begins after the time that was spent making devices. If making took all of the day, its
@@ -545,10 +451,6 @@ typedef struct {
 INLINED day_t begin_day(WORK_PARAMETERS, TREE_PARAMETERS)
 {
     day_t day = {P(day_length), P(day_length), P(day_length), 0.0, {0.0, 0}, {0, 0}};
-#if WITH_FRONT
-    day.front.wait = 0;
-    day.front.open = false;
-#endif
     if (!alive(agent)) return day;
     day.start = 0.0;
     day.last_gain = gain_per_minute(agent);
@@ -567,32 +469,6 @@ INLINED day_t begin_day(WORK_PARAMETERS, TREE_PARAMETERS)
 // Extract one unit more.
 INLINED void work_on(WORK_PARAMETERS, TREE_PARAMETERS, day_t *day)
 {
-#if WITH_FRONT
-    front_t *front = &day->front;
-    if (!front->open) {
-        if (front->wait == 0)
-            open_front(TREE, front, &day->best);
-        else
-            --front->wait;
-    }
-    if (front->open) {
-        const real best = best_of_front(front);
-        if (best > front->bound) {
-            const uint place = choose_of_front(front, best, &day->rng);
-            uint r = front->resource[0];
-#pragma unroll
-            for (uint i = 1; i < FRONT; ++i) r = place == i ? front->resource[i] : r;
-            day->time += minutes_next[r];
-            day->last_gain = best;
-            const real next = extract_unit(WORK, r);
-#pragma unroll
-            for (uint i = 0; i < FRONT; ++i) front->gain[i] = place == i ? next : front->gain[i];
-            ++front->units;
-            return;
-        }
-        close_front(TREE, front, &day->best);
-    }
-#endif
     const uint r = choose(TREE, day->best, P(near_best_band), &day->rng);
     day->time += minutes_next[r];
     day->last_gain = gain[LEAVES + r];
@@ -677,9 +553,6 @@ INLINED void walk_days(STATE_PARAMETERS, TABLE_PARAMETERS, ROWS_PARAMETERS, TREE
     for (uint slot = LANE / apart; slot < slots; slot += max(1u, LANES / apart)) {
         if (LANE % apart != 0) continue;
         day_t day = begin_day(WORK_OF(slot), TREE_OF(slot));
-#if WITH_FRONT
-        if (slots > 2) day.front.wait = NEVER;
-#endif
         while (day.time < day.end) work_on(WORK_OF(slot), TREE_OF(slot), &day);
         end_of_work(WORK_OF(slot), day);
     }

@@ -599,6 +599,18 @@ COLLECTIVE void meet(MEETING_PARAMETERS, const uint market_round, const uint lan
 #endif
 }
 
+#if RANKED
+// In the first round, forget what agents without a meeting have cached: it is of an earlier market.
+// After the meeting, in which work-items without one read it as well. By one work-item of a pair.
+INLINED void forget_menus(STATE_PARAMETERS, __global menu_t *menus, const size_t society,
+                          const uint pair, const bool meets)
+{
+    const bool last = AGENTS % 2 == 1 && pair + 1 == PAIRS;
+    for (uint i = meets ? 2 : 0; i < (last ? 3 : 2); ++i)
+        menus[society * AGENTS + partners(0, 2 * pair + i)].known = 0;
+}
+#endif
+
 // A workgroup takes a pair.
 __kernel void trading(STATE_PARAMETERS, TABLE_PARAMETERS, __global real *scores,
                       __global menu_t *menus, const uint market_round)
@@ -609,14 +621,67 @@ __kernel void trading(STATE_PARAMETERS, TABLE_PARAMETERS, __global real *scores,
     const bool meets = alive(a) && alive(b);
     meet(MEETING, market_round, meets ? LANE : NONE, SCORES_OF(get_group_id(0)), menus);
 #if RANKED
-    // What agents without a meeting in the first round have cached is of an earlier market. It is
-    // cleared after the meeting, in which work-items without one read it as well.
-    if (market_round == 0 && LANE == 0) {
-        const bool last = AGENTS % 2 == 1 && pair + 1 == PAIRS;
-        if (last) menus[society * AGENTS + partners(0, AGENTS - 1)].known = 0;
-        if (!meets) menus[society * AGENTS + a].known = menus[society * AGENTS + b].known = 0;
-    }
+    if (market_round == 0 && LANE == 0) forget_menus(STATE, menus, society, pair, meets);
 #endif
+}
+
+// Make the pairs of all rounds, if `wanted`.
+COLLECTIVE void order_if(STATE_PARAMETERS RULED_PARAMETERS, const size_t society, const bool wanted)
+{
+    if (!wanted) return;
+    order_agents(STATE RULED_ARGUMENTS, society);
+}
+
+// A market of few societies (crew.cl). The first task makes the pairs; the others are meetings, in
+// the order of the rounds. Each begins when both agents have had theirs of the round before, so no
+// round waits for the longest meeting of the last one. The words of a crew: tasks begun, whether
+// there are pairs, workgroups that have left, and for each agent how many rounds it has had.
+__kernel void resource_market(STATE_PARAMETERS, TABLE_PARAMETERS, __global real *scores,
+                              __global menu_t *menus, __global uint *crews)
+{
+    const size_t society = get_group_id(0) / PAIRS;
+    volatile __global uint *crew = crews + society * CREW_WORDS, *rounds_of = crew + 3;
+    __local uint *begun = local_malloc(sizeof(uint));
+    bool more;
+    do {
+        if (LANE == 0) *begun = atomic_inc(crew);
+        barrier(CLK_LOCAL_MEM_FENCE);  // the task, before all read it
+        const uint task = *begun, pair = (task + PAIRS - 1) % PAIRS;
+        more = task <= ROUNDS * PAIRS;
+        const bool meeting = task > 0 && more;
+        const uint round = meeting ? (task - 1) / PAIRS : 0;
+        // The last pair answers for the agent that has no meeting in a round.
+        const uint members = 2 + (AGENTS % 2 == 1 && pair + 1 == PAIRS);
+        order_if(STATE RULED_ARGUMENTS, society, task == 0);
+        barrier(CLK_LOCAL_MEM_FENCE | CLK_GLOBAL_MEM_FENCE);  // all pairs; the task is read
+        if (LANE == 0 && task == 0) {
+            fence_all();
+            atomic_inc(crew + 1);
+        }
+        if (LANE == 0 && meeting) {
+            await(crew + 1, 1);
+            fence_all();
+            for (uint i = 0; i < members; ++i)
+                await(rounds_of + partners(round, 2 * pair + i), round);
+            fence_all();
+        }
+        barrier(CLK_GLOBAL_MEM_FENCE);  // what meetings before have left, before it is read
+        const uint a = meeting ? partners(round, 2 * pair) : 0;
+        const uint b = meeting ? partners(round, 2 * pair + 1) : 0;
+        const bool meets = meeting && alive(a) && alive(b);
+        meet(MEETING, round, meets ? LANE : NONE, SCORES_OF(get_group_id(0)), menus);
+#if RANKED
+        if (round == 0 && meeting && LANE == 0) forget_menus(STATE, menus, society, pair, meets);
+#endif
+        // What this meeting has written, before others read it; its local memory is read.
+        barrier(CLK_LOCAL_MEM_FENCE | CLK_GLOBAL_MEM_FENCE);
+        if (LANE == 0 && meeting) {
+            fence_all();
+            for (uint i = 0; i < members; ++i)
+                atomic_inc(rounds_of + partners(round, 2 * pair + i));
+        }
+    } while (more);
+    if (LANE == 0) leave_crew(crew, PAIRS);
 }
 
 #if MEETINGS_IN_STEP

@@ -105,6 +105,11 @@ def extraction_at_once(p: Parameters, societies: int) -> bool:
     return extraction_ahead(p) and few and not p.policies  # which come before the evening
 
 
+def extraction_front(p: Parameters) -> bool:
+    """Return True if a workgroup of a GPU can look units of the best four resources ahead."""
+    return p.devices is not None and 4 < p.resources <= 64 and not has_band(p)
+
+
 def extraction_slots(p: Parameters) -> int:
     """Return how many agents' extraction fits the local memory of a workgroup, at most 8."""
     limit, _ = extraction_rows(p)

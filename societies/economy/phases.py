@@ -23,7 +23,7 @@ from societies.workload.declare.phases import Joined, Launch, Phase, Scratch, ph
 from societies.workload.running.faults import require_no_fault
 
 CREW_WORDS = 3
-"""As in kernels/economy/crew.cl."""
+"""As in kernels/economy/crew.cl: words of a society, besides one for each agent."""
 
 CLOCK = "day"
 """Name of the parameter of kernels and reference functions that receives the day's number."""
@@ -67,11 +67,13 @@ def _launched(p: Parameters, societies: int) -> dict[str, Phase]:
     meetings = {"scores": replace(scores, shared="scores"), **menus}
     together = memory.extraction_together(p, societies)
 
-    def opens(first: str, steps: tuple[str, ...], market: Launch, *more: Launch) -> Phase:
-        """Return the first phase of a market; a CPU carries out all its steps in one launch."""
-        own = {"crews": Scratch((societies, CREW_WORDS), "uint32", shared="crews")}
+    def opens(
+        first: str, steps: tuple[str, ...], market: Launch, *more: Launch, on_cpu: bool | None
+    ) -> Phase:
+        """Return the first phase of a market; one launch can carry out all its steps."""
+        own = {"crews": Scratch((societies, CREW_WORDS + p.agents), "uint32", shared="crews")}
         whole = replace(market, scratch={**market.scratch, **own}, alone_on_cpu=True)
-        joined = Joined(steps, whole, on_cpu=True) if pairs and steps else None
+        joined = Joined(steps, whole, on_cpu, ordered=True) if pairs and steps else None
         return Phase((Launch(f"economy/{first}.cl", societies), *more), joined=joined)
 
     found = {
@@ -90,6 +92,7 @@ def _launched(p: Parameters, societies: int) -> dict[str, Phase]:
             "matching",
             ("trading",) * p.rounds,
             Launch("economy/trading.cl", pairs, "resource_market", scratch=meetings),
+            on_cpu=None,
         ),
         "trading": _resource_trade(p, pairs, Launch("economy/trading.cl", pairs, scratch=meetings)),
         "end_day": phase("economy/end_day.cl", agents),
@@ -97,6 +100,12 @@ def _launched(p: Parameters, societies: int) -> dict[str, Phase]:
         "society_statistics": Phase(_of_societies(p, societies)),
         "consumption": phase("economy/consumption.cl", agents),
     }
+    if memory.extraction_front(p):
+        (usual,) = found["extraction"].launches
+        own = Launch(
+            "economy/extraction_front.cl", agents, "extraction_by_front", scratch={"rows": rows}
+        )
+        found["extraction"] = Phase((replace(usual, together=own),))
     if memory.extraction_at_once(p, societies):
         found["extraction"] = _at_once(p, societies, found["extraction"])
     if p.futures:
@@ -140,6 +149,7 @@ def _launched(p: Parameters, societies: int) -> dict[str, Phase]:
                     arguments={"all_agents": agents},
                     on_cpu=False,
                 ),
+                on_cpu=True,
             ),
             "device_matching": phase(
                 "economy/device_matching.cl",

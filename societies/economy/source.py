@@ -167,6 +167,7 @@ def macros(p: Parameters) -> dict[str, int | float]:
         "EXTRACTION_ROWS": memory.extraction_rows(p)[1],
         "EXTRACTION_SLOTS": memory.extraction_slots(p),
         "EXTRACTION_AHEAD": int(memory.extraction_ahead(p)),
+        "EXTRACTION_FRONT": int(memory.extraction_front(p)),
         "UNITS_AHEAD": memory.UNITS_AHEAD,
         "STATISTICS_AT_ONCE": int(memory.statistics_at_once(p)),
         "MEETINGS_IN_STEP": memory.meetings_in_step(p),

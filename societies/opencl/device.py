@@ -25,6 +25,9 @@ _DENORM = 1 << 0  # CL_FP_DENORM
 
 _MIB = 1024 * 1024
 
+NVIDIA = "NVIDIA CUDA"
+"""Name of NVIDIA's platform of OpenCL, and of its devices through CUDA."""
+
 
 class Device:
     """One OpenCL device, with the facts that determine what can run on it.
@@ -88,6 +91,14 @@ class Device:
         self.counters = Counters()
         self.recording: Recorder | None = None
         self.launched: list[Any] | None = None
+
+    @property
+    def orders_workgroups(self) -> bool:
+        """Whether a workgroup of a launch may wait for results of another.
+
+        How to order the memory of other GPUs is not known (kernels/economy/crew.cl).
+        """
+        return self.kind == "cpu" or self.platform == NVIDIA
 
     compiler: Any = None
     """None for OpenCL's compiler; otherwise a function of source and options that returns the

@@ -16,7 +16,7 @@ from societies.kerneltext.source import AmalgamatedText, amalgamate, without_com
 from societies.localmem import KernelPlan, plan
 from societies.opencl.argtypes import Parameter, StructType
 from societies.opencl.build import RawParameter, compile_program
-from societies.opencl.device import Device
+from societies.opencl.device import NVIDIA, Device
 from societies.opencl.kernel import Compiled, Kernel
 from societies.opencl.race import race_mode
 from societies.opencl.signature import TypeNames, declarations
@@ -34,7 +34,10 @@ _UNSAFE = (
     "-cl-single-precision-constant",
 )
 
-FACTS: dict[str, Callable[[Device, Mapping[str, Any]], bool]] = {}
+FACTS: dict[str, Callable[[Device, Mapping[str, Any]], bool]] = {
+    # NVIDIA's OpenCL; its CUDA has functions for it (kernels/economy/crew.cl)
+    "FENCES_BY_PTX": lambda device, _: device.platform == NVIDIA and device.compiler is None
+}
 """Macros for facts about a device that are determined only for texts that name them, each with the
 function of device and macros that determines it."""
 

@@ -136,7 +136,11 @@ COMPILED = {
     "economy without devices on a CPU": ("economy", _PLAIN, "CPU"),
     "large economy without devices on a GPU": ("economy", {**_PLAIN, **_LARGE}, "GPU"),
     "economy without devices on a GPU": ("economy", _PLAIN, "GPU"),
-    "large economy on a GPU": ("economy", {**_ECONOMY, "agents": 500, "groups": []}, "GPU"),
+    "large economy on a GPU": (
+        "economy",
+        {**_ECONOMY, "agents": 500, "resources": 5, "groups": []},
+        "GPU",
+    ),
     "economy on a GPU": ("economy", _ECONOMY, "GPU"),
     "economy with policies on a GPU": ("economy", {**_ECONOMY, "policies": _POLICIES}, "GPU"),
     "economy with rules on a GPU": ("economy", {**_ECONOMY, "rules": _RULED}, "GPU"),
@@ -434,7 +438,8 @@ def launches(name):
         many = one.phases(p, 100_000)  # may be launched in another form
         for phase, declared in (*table.items(), *many.items()):
             joined = [] if declared.joined is None else [declared.joined.launch]
-            found.append((phase, (*declared.launches, *joined)))
+            few = [launch.together for launch in declared.launches if launch.together]
+            found.append((phase, (*declared.launches, *joined, *few)))
     return found
 
 

@@ -48,7 +48,13 @@ BY_HAND = {
 }
 
 
-AT_ONCE = {"extraction_at_once", "day_without_trade", "meetings", "society_at_once"}
+AT_ONCE = {
+    "extraction_at_once",
+    "day_without_trade",
+    "meetings",
+    "resource_market",
+    "society_at_once",
+}
 """Kernels that never had such a form; tests/kernels/test_portable_profile.py bounds them."""
 
 

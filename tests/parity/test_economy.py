@@ -15,6 +15,7 @@ from societies.economy.parameters import parameters
 from societies.economy.phases import phases
 from societies.economy.schedule import cached_schedule, day_schedule
 from societies.opencl import choose_device
+from societies.workload.declare import phases as declared
 from societies.workload.running import engines
 from societies.workload.running import launches as core
 
@@ -197,6 +198,7 @@ def test_the_workgroup_changes_nothing(monkeypatch, workgroup, in_workgroups):
     ("pairs", "lanes"), thorough_but({(3, 4)}, [(1, 2), (3, 4), (5, 2), (16, 2), (4, 8)], names=2)
 )
 def test_meetings_in_step_change_nothing(monkeypatch, pairs, lanes, in_workgroups):
+    monkeypatch.setattr(declared, "GROUPS_A_UNIT", 0)  # no market is one launch
     monkeypatch.setattr(memory, "MEETINGS_IN_STEP", pairs)
     monkeypatch.setattr(memory, "MEETING_LANES", lanes)
     monkeypatch.setattr(memory, "PAIRS_BEFORE_STEP", 0)
@@ -240,11 +242,41 @@ def test_what_a_gpu_does_at_once_changes_nothing(monkeypatch, name, items):
     assert engine.hash() == expected.hash()
     table = phases(p, p.societies)
     assert source.macros(p)["STATISTICS_AT_ONCE"] and source.macros(p)["EXTRACTION_AHEAD"]
-    gpu = SimpleNamespace(kind="gpu", compute_units=1)
     quiet = len(day_schedule(p, DAYS_ALONE)) + (p.groups > 1)
-    assert core.launches_of(table, day_schedule(p, DAYS_ALONE), DAYS_ALONE, gpu) == quiet - (
-        0 if name == "trade" else 2
+    for orders in (False, True):
+        gpu = SimpleNamespace(kind="gpu", compute_units=1, orders_workgroups=orders)
+        saved = 2 if name != "trade" else 2 * p.rounds if orders else 0  # two markets
+        launches = core.launches_of(table, day_schedule(p, DAYS_ALONE), DAYS_ALONE, gpu)
+        assert launches == quiet - saved
+
+
+def test_units_that_a_gpu_looks_ahead_change_nothing(monkeypatch):
+    """With full experience after some days, by hand and with devices that wear out."""
+    settings = {"agents": 3, "resources": 8, "replicates": 2, "devices": "all", **INVENTIVE}
+    p = parameters(
+        config_from_dict(
+            {"workload": "economy", "days": 25, "extraction": {"max_experience": 10}, **settings}
+        )
     )
+    assert phases(p, 2)["extraction"].on(False, 1).launches[0].kernel == "extraction_by_front"
+    usual = DeviceEngine(choose_device("auto"), p)
+    original = source.macros
+    monkeypatch.setattr(source, "macros", lambda p: {**original(p), **form(0)})
+    ahead = DeviceEngine(choose_device("auto"), p, 16, only={"extraction"})
+    usual.start()
+    for day in range(1, 26):
+        for step in day_schedule(p, day):
+            if step.phase == "extraction":
+                ahead.load(usual.state())
+                ahead.step(step, day)
+                usual.step(step, day)
+                found, expected = ahead.state(), usual.state()
+                for name in ("held", "experience", "stream", "device_minutes", "minutes_with"):
+                    assert found[name].tobytes() == expected[name].tobytes(), (name, day)
+            else:
+                usual.step(step, day)
+    assert (expected["device_minutes"] > 0.0).any()
+    assert expected["experience"].max() == 10.0
 
 
 @pytest.mark.ci

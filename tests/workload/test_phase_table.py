@@ -132,7 +132,7 @@ def test_a_launch_for_some_devices_and_steps_that_are_joined_on_a_gpu(bound, on_
         "third": phase(FILE, 7, kernel="note"),
     }
     alone = [1, 3] if on_cpu else [2, 3]
-    kind = SimpleNamespace(kind="cpu" if on_cpu else "gpu", compute_units=1)
+    kind = SimpleNamespace(kind="cpu" if on_cpu else "gpu", compute_units=1, orders_workgroups=True)
     for names, groups in (
         (("second", "note", "second", "third"), [6, *([*alone, 6, 7] if on_cpu else [5])]),
         (("note", "third", "note"), [*alone, 7, *alone]),  # others follow

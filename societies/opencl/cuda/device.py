@@ -12,7 +12,7 @@ from societies.opencl.build import RawParameter
 from societies.opencl.cuda.compiler import OPTIONS, compiled
 from societies.opencl.cuda.cupy import NAME, cupy, gpus, nvrtc
 from societies.opencl.cuda.driver import Cuda, CudaModule
-from societies.opencl.device import Device
+from societies.opencl.device import NVIDIA, Device
 from societies.opencl.program import predefined
 
 
@@ -25,7 +25,7 @@ class CudaDevice(Device):
         name = facts["name"]
         self.index = f"{NAME}:{ordinal}"
         self.name = name.decode() if isinstance(name, bytes) else str(name)
-        self.platform = "NVIDIA CUDA"
+        self.platform = NVIDIA
         self.architecture = f"sm_{facts['major']}{facts['minor']}"
         nvrtc_version = ".".join(str(n) for n in nvrtc().getVersion())
         self.platform_version = f"NVRTC {nvrtc_version}, CuPy {module.__version__}"

@@ -99,15 +99,23 @@ class Joined:
         has more than `GROUPS_A_UNIT` workgroups
     logged : logged fields that the launch itself writes into the logs, of the first tick in row
         ``log_row``; given only if the launch carries out whole ticks, as many as ``ticks`` says
+    ordered : whether workgroups need results of each other, which only devices with
+        `Device.orders_workgroups` permit
     """
 
     followers: tuple[str, ...]
     launch: Launch
     on_cpu: bool | None = False
     logged: tuple[str, ...] = ()
+    ordered: bool = False
 
-    def pays(self, on_cpu: bool, units: int) -> bool:
-        """Return True if steps are joined on a CPU, or another device of that many units."""
+    def pays(self, on_cpu: bool, units: int, orders: bool = True) -> bool:
+        """Return True if steps are joined on a CPU, or another device of that many units.
+
+        ``orders``: whether the device orders workgroups.
+        """
+        if self.ordered and not orders:
+            return False
         if self.on_cpu is None:
             return on_cpu or _few(self.launch.groups, units)
         return self.on_cpu == on_cpu
@@ -219,11 +227,11 @@ class Phase:
     host: Callable[..., None] | None = None
     joined: Joined | None = None
 
-    def on(self, on_cpu: bool, units: int = 0) -> Phase:
+    def on(self, on_cpu: bool, units: int = 0, orders: bool = True) -> Phase:
         """Return the phase with only what is launched on CPUs, or on others with these units."""
         usual = [one for one in self.launches if one.on_cpu in (None, on_cpu)]
         launches = tuple([one.on(on_cpu, units) for one in usual])
-        joined = self.joined if self.joined and self.joined.pays(on_cpu, units) else None
+        joined = self.joined if self.joined and self.joined.pays(on_cpu, units, orders) else None
         return replace(self, launches=launches, joined=joined)
 
 
@@ -234,7 +242,8 @@ def phase(file: str, groups: Groups = 0, **more: Any) -> Phase:
 
 def kernel_files(phases: Mapping[str, Phase]) -> list[str]:
     """Return the files of all launches without repetition, in the order of the phases."""
-    files = [launch.file for one in phases.values() for launch in one.launches]
+    launches = [launch for one in phases.values() for launch in one.launches]
+    files = [one.file for launch in launches for one in (launch, launch.together) if one]
     joined = [one.joined.launch.file for one in phases.values() if one.joined is not None]
     return list(dict.fromkeys(files + joined))
 

@@ -75,8 +75,9 @@ class BoundPhases:
         on_cpu: bool,
         tick: str = TICK,
     ) -> None:
-        units = program.device.compute_units
-        phases = {name: one.on(on_cpu, units) for name, one in phases.items()}
+        device = program.device
+        facts = on_cpu, device.compute_units, device.orders_workgroups
+        phases = {name: one.on(*facts) for name, one in phases.items()}
         self._phases, self._program, self.arrays = phases, program, arrays
         self._arguments, self._work_items, self._on_cpu = arguments, work_items, on_cpu
         self.of_host: Mapping[str, Any] = arrays

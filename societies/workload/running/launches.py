@@ -58,8 +58,8 @@ def launches_of(
 ) -> int:
     """Return the number of launches of some steps on ``device``; None stands for any GPU."""
     on_cpu = device is not None and device.kind == "cpu"
-    units = 0 if device is None else device.compute_units
-    phases = {name: one.on(on_cpu, units) for name, one in phases.items()}
+    facts = (0,) if device is None else (device.compute_units, device.orders_workgroups)
+    phases = {name: one.on(on_cpu, *facts) for name, one in phases.items()}
     return sum(
         launch.count(tick, step.arguments)
         for step, joined in fused_steps(phases, steps)

@@ -62,10 +62,11 @@ def loaded(settings):
     return chosen, config, chosen.parameters(config), chosen.count(config)
 
 
-def kernels_of(chosen, p, copies):
-    """Return the names of the kernels that a configuration launches."""
+def kernels_of(chosen, p, copies, on_cpu):
+    """Return the names of the kernels that a configuration launches on a CPU, or on a GPU."""
     table = chosen.phases(p, copies).items()
-    return {one.kernel or phase for phase, declared in table for one in declared.launches}
+    launched = [(phase, one) for phase, declared in table for one in declared.launches]
+    return {one.kernel or phase for phase, one in launched if one.on_cpu in (None, on_cpu)}
 
 
 def planned(settings, on_cpu):
@@ -129,7 +130,8 @@ def beyond_profile(size):
     needs = planned(SIZES[name], on_cpu)
     found = []
     if needs or not (chosen.name in WITHOUT_LOCAL_MEMORY or isinstance(chosen, Model)):
-        found += [f"{one} is not planned" for one in kernels_of(chosen, p, copies) - set(needs)]
+        launched = kernels_of(chosen, p, copies, on_cpu)
+        found += [f"{one} is not planned" for one in launched - set(needs)]
     room = PORTABLE_LOCAL_MEMORY if on_cpu else PORTABLE_LOCAL_MEMORY - TAKEN
     found += [f"{one} needs {n} bytes" for one, n in needs.items() if n > room]
     for device in DEVICES:

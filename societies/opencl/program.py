@@ -235,7 +235,8 @@ def predefined(device: Device, options: Sequence[str]) -> dict[str, str | None]:
     """
     cl_device = device.cl_device
     macros: dict[str, str | None] = {}
-    macros |= dict.fromkeys(getattr(cl_device, "extensions", "").split(), "1")
+    extensions = getattr(cl_device, "extensions", "cl_khr_extended_bit_ops")  # CUDA: opencl.cuh
+    macros |= dict.fromkeys(extensions.split(), "1")
     if device.fp64:
         macros["cl_khr_fp64"] = "1"
     macros["__IMAGE_SUPPORT__"] = "1" if getattr(cl_device, "image_support", False) else None

@@ -85,6 +85,7 @@ WITHOUT_TWIN = {
     "kernels/primitives/group.cl": "who works, not what is done",
     "kernels/economy/crew.cl": "who works, not what is done",
     "kernels/economy/bits.cl": "the place of a bit in a word",
+    "kernels/games/chess/sight.cl": "functions of rules.cl with fewer operations",
     "kernels/games/chess/zones.cl": "after which moves replies need not be counted, not how many",
     "kernels/games/kalah/lanes.cl": "how many games at a time, not what their moves are",
     "kernels/physics/laplace/fours.cl": "four cells at a time, not what becomes of each",

@@ -6,7 +6,7 @@
 #ifndef GAMES_CHESS_ZONES_CL
 #define GAMES_CHESS_ZONES_CL
 
-#include "games/chess/rules.cl"
+#include "games/chess/sight.cl"
 
 #define RANK_7 0x00ff000000000000ul
 
@@ -26,13 +26,17 @@ typedef struct {
 } zones_t;
 
 // All squares that sliding pieces see.
-static ulong slid_over(const ulong occupied, const ulong4 pieces)
+INLINED ulong slid_over(const ulong occupied, const ulong4 pieces)
 {
+#if DEVICE_IS_CPU || KINDS > 1
     return joined(rays_up(pieces, ~occupied) | rays_down(pieces, ~occupied));
+#else
+    return slid(lines_of(occupied), pieces);
+#endif
 }
 
 // The zones of the other side, whose pawns go down.
-static zones_t zones_of(const position_t at)
+INLINED zones_t zones_of(const position_t at)
 {
     const ulong taken = at.own | at.other, pawns = at.other & at.pawns;
     const ulong king = at.other & ~(at.pawns | at.knights | at.diagonals | at.orthogonals);
@@ -64,7 +68,7 @@ typedef struct {
     ulong fully, partly;
 } sorted_t;
 
-static sorted_t sorted(const ulong ends, const ulong fully, const ulong partly, uint *quiet)
+INLINED sorted_t sorted(const ulong ends, const ulong fully, const ulong partly, uint *quiet)
 {
     sorted_t found;
     found.fully = ends & fully;

@@ -41,6 +41,10 @@ BLOCK = 2048
 PART = 64
 """Positions per workgroup."""
 
+LISTED = 2048
+"""Moves that a workgroup on a GPU lists at a time: more than MOST_MOVES, as many as local memory
+holds."""
+
 MOVES_MADE = 40.0
 """Approximate number of moves per position; slices of long launches are measured in moves."""
 
@@ -202,6 +206,7 @@ class ChessPerft(Workload[ChessPerftConfig, PerftParameters]):
             "PART": PART,
             "KINDS": p.kinds,
             "MOST_MOVES": f"{MOST_MOVES}u",
+            "LISTED": f"{LISTED}u",
         }
         arguments = {
             "given": len(p.boards),

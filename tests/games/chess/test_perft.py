@@ -1,24 +1,35 @@
 """Does the workload count what others counted, in every form and however it is cut?"""
 
+from dataclasses import replace
+
 import pytest
 from chess_oracles import DETAIL, PERFT
 from random_boards import boards
 
 from societies import config_from_dict, load_config, open_results, run
 from societies.errors import ConfigError
-from societies.games.chess.perft import WORKLOAD
+from societies.games.chess.perft import WORKLOAD, ChessPerft
 from societies.games.chess.perft_report import move_of
 from societies.workload.running.engines import DeviceEngine
 
 FENS = [one["fen"] for one in PERFT]
 
 
-def counted(device, depth, **settings):
+class OnGpu(ChessPerft):
+    """Perft as a GPU counts it, with room for so few moves that they are listed in rounds."""
+
+    def source(self, p):
+        source = super().source(p)
+        macros = {**source.macros, "DEVICE_IS_CPU": 0, "LISTED": "250u"}
+        return replace(source, macros=macros)
+
+
+def counted(device, depth, workload=WORKLOAD, **settings):
     """Return the arrays after the last depth, of all games."""
     config = config_from_dict({"workload": "chess_perft", "depth": depth, **settings})
     config = WORKLOAD.fitted(config, device)
     p, copies = WORKLOAD.parameters(config), WORKLOAD.count(config)
-    engine = DeviceEngine(WORKLOAD, p, device, copies=copies)
+    engine = DeviceEngine(workload, p, device, copies=copies)
     engine.start()
     engine.run_ticks(depth, depth)
     return engine.arrays("nodes", "details", "root_moves", "divided")
@@ -33,12 +44,19 @@ def test_counts_of_others(device, depth, level_positions):
     assert found.tolist() == [one["perft"][depth - 1] for one in PERFT]
 
 
+@pytest.mark.parametrize("depth", [1, 2, 4])
+def test_counts_of_others_in_the_form_of_a_gpu(device, depth):
+    found = counted(device, depth, OnGpu(), positions=FENS)["nodes"]
+    assert found.tolist() == [one["perft"][depth - 1] for one in PERFT]
+
+
 def test_replies_that_are_not_counted_one_by_one_are_as_many(device):
-    """With `detail` every last move is made."""
+    """With `detail` every last move is made, in one form alone."""
     given, _ = boards(300, 37)
     fens = [board.fen() for board in given]
     made = counted(device, 3, positions=fens, detail=True)["nodes"].tolist()
     assert counted(device, 3, positions=fens)["nodes"].tolist() == made
+    assert counted(device, 3, OnGpu(), positions=fens)["nodes"].tolist() == made
 
 
 @pytest.mark.thorough

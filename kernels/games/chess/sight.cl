@@ -1,0 +1,236 @@
+// How do GPUs find what restricts a side, and how many moves it has?
+//
+// The same as in rules.cl with fewer operations where vectors are no help. A board is looked at
+// twice, the second time turned by half (its bits in reverse order), so that every direction is one
+// upwards: shifts to the left are cheaper, and to the east a subtraction does. What is empty for
+// one, two and four steps serves all pieces. No local memory, no barriers.
+#ifndef GAMES_CHESS_SIGHT_CL
+#define GAMES_CHESS_SIGHT_CL
+
+#include "games/chess/rules.cl"
+
+#define FILE_H 0x8080808080808080ul
+
+// A set with its bits in reverse order: the board turned by half.
+INLINED ulong reversed(const ulong squares)
+{
+#if defined(cl_khr_extended_bit_ops)
+    return bit_reverse(squares);
+#elif defined(cl_nv_pragma_unroll)
+    const uint2 given = as_uint2(squares);
+    uint2 found;
+    __asm__("brev.b32 %0, %1;" : "=r"(found.x) : "r"(given.y));
+    __asm__("brev.b32 %0, %1;" : "=r"(found.y) : "r"(given.x));
+    return as_ulong(found);
+#else
+    const ulong bits =
+        ((squares >> 1) & 0x5555555555555555ul) | ((squares & 0x5555555555555555ul) << 1);
+    const ulong pairs = ((bits >> 2) & 0x3333333333333333ul) | ((bits & 0x3333333333333333ul) << 2);
+    return flipped(((pairs >> 4) & 0x0f0f0f0f0f0f0f0ful) | ((pairs & 0x0f0f0f0f0f0f0f0ful) << 4));
+#endif
+}
+
+// Through which squares pieces slide one, two and four steps: north, north-east and north-west.
+typedef struct {
+    ulong occupied, n, nn, nnnn, e, ee, eeee, w, ww, wwww;
+} open_t;
+
+INLINED open_t open_lines(const ulong occupied)
+{
+    open_t found;
+    found.occupied = occupied | FILE_H;  // a ray to the east ends there
+    found.n = ~occupied;
+    found.nn = found.n & (found.n << 8);
+    found.nnnn = found.nn & (found.nn << 16);
+    found.e = ~occupied & NOT_A;
+    found.ee = found.e & (found.e << 9);
+    found.eeee = found.ee & (found.ee << 18);
+    found.w = ~occupied & NOT_H;
+    found.ww = found.w & (found.w << 7);
+    found.wwww = found.ww & (found.ww << 14);
+    return found;
+}
+
+// A board, and the same turned by half.
+typedef struct {
+    open_t up, down;
+} lines_t;
+
+INLINED lines_t lines_of(const ulong occupied)
+{
+    lines_t found;
+    found.up = open_lines(occupied);
+    found.down = open_lines(reversed(occupied));
+    return found;
+}
+
+// What each of the pieces sees, the first occupied square included; pieces are among the occupied.
+// Eastwards the subtraction of a piece borrows from the next occupied square of its rank.
+INLINED ulong see_east(const open_t open, const ulong pieces)
+{
+    return open.occupied ^ (open.occupied - ((pieces & NOT_H) << 1));
+}
+
+INLINED ulong see_north(const open_t open, const ulong pieces)
+{
+    ulong found = pieces;
+    found |= open.n & (found << 8);
+    found |= open.nn & (found << 16);
+    found |= open.nnnn & (found << 32);
+    return found << 8;
+}
+
+INLINED ulong see_north_east(const open_t open, const ulong pieces)
+{
+    ulong found = pieces;
+    found |= open.e & (found << 9);
+    found |= open.ee & (found << 18);
+    found |= open.eeee & (found << 36);
+    return (found << 9) & NOT_A;
+}
+
+INLINED ulong see_north_west(const open_t open, const ulong pieces)
+{
+    ulong found = pieces;
+    found |= open.w & (found << 7);
+    found |= open.ww & (found << 14);
+    found |= open.wwww & (found << 28);
+    return (found << 7) & NOT_H;
+}
+
+// Four lanes as in rules.cl: vertical, horizontal, diagonal, antidiagonal.
+INLINED ulong4 see(const open_t open, const ulong4 pieces)
+{
+    return (ulong4)(see_north(open, pieces.x), see_east(open, pieces.y),
+                    see_north_east(open, pieces.z), see_north_west(open, pieces.w));
+}
+
+INLINED ulong4 reversed_lanes(const ulong4 lanes)
+{
+    return (ulong4)(reversed(lanes.x), reversed(lanes.y), reversed(lanes.z), reversed(lanes.w));
+}
+
+// All squares that sliding pieces see.
+INLINED ulong slid(const lines_t lines, const ulong4 pieces)
+{
+    return joined(see(lines.up, pieces)) |
+           reversed(joined(see(lines.down, reversed_lanes(pieces))));
+}
+
+// A king's rays on an empty board, those downwards turned by half, its steps and those of a knight.
+typedef struct {
+    ulong4 up, down;
+    ulong square, steps, jumps;
+} king_t;
+
+INLINED king_t king_at(const ulong square)
+{
+    const open_t open = open_lines(0ul);
+    king_t found;
+    found.up = see(open, (ulong4)(square));
+    found.down = see(open, (ulong4)(reversed(square)));
+    found.square = square;
+    found.steps = king_steps(square);
+    found.jumps = knight_steps(square);
+    return found;
+}
+
+// What a king sees along its rays.
+INLINED ulong4 seen(const ulong4 rays, const ulong occupied)
+{
+    const ulong4 blockers = rays & (ulong4)(occupied);
+    return rays & (blockers ^ (blockers - (ulong4)(1ul)));
+}
+
+// Squares one step behind a king, away from the pieces that check it (beyond an edge: none where a
+// king can go).
+INLINED ulong beyond(const ulong4 they, const ulong king)
+{
+    return joined((they & (ulong4)(king)) << STEP);
+}
+
+INLINED limits_t limits_seen(const position_t at, const king_t king, const lines_t lines)
+{
+    const ulong kinds = at.pawns | at.knights | at.diagonals | at.orthogonals;
+    const ulong taken = at.own | at.other, knights = at.other & at.knights;
+    const ulong straight = at.other & at.orthogonals, slanting = at.other & at.diagonals;
+    const ulong4 sliders = (ulong4)(straight, straight, slanting, slanting);
+    const ulong4 turned_sliders = reversed_lanes(sliders);
+    const ulong4 they_up = see(lines.up, sliders), they_down = see(lines.down, turned_sliders);
+    const ulong4 up = seen(king.up, taken), down = seen(king.down, reversed(taken));
+    limits_t found;
+    found.king = king.square;
+    found.danger = joined(they_up) | beyond(they_up, king.square) |
+                   reversed(joined(they_down) | beyond(they_down, reversed(king.square))) |
+                   knight_steps(knights) | downwards(at.other & at.pawns) |
+                   king_steps(at.other & ~kinds);
+    const ulong4 meet = (they_up & reversed_lanes(down)) | (reversed_lanes(they_down) & up);
+    found.pins = meet & (ulong4)(at.own);
+    found.pinned = joined(found.pins);
+    found.checkers = joined(up & sliders) | reversed(joined(down & turned_sliders)) |
+                     (king.jumps & knights) | (upwards(king.square) & at.other & at.pawns);
+    const ulong between = found.checkers | (joined(meet) & ~taken);
+    const ulong one = found.checkers & (found.checkers - 1ul) ? 0ul : between;
+    found.targets = (found.checkers ? one : ~0ul) & ~at.own;
+    return found;
+}
+
+// Sliding pieces that are not pinned, or on the line of the lane.
+INLINED ulong4 free_sliders(const position_t at, const ulong pieces, const limits_t limits)
+{
+    const ulong straight = pieces & at.orthogonals, slanting = pieces & at.diagonals;
+    return (ulong4)(straight, straight, slanting, slanting) &
+           ~((ulong4)(limits.pinned) ^ limits.pins);
+}
+
+INLINED uint count_seen(const position_t at, const limits_t limits, const lines_t lines)
+{
+    const ulong4 sliders = free_sliders(at, at.own, limits);
+    const ulong4 bound = (ulong4)(limits.pinned) ^ limits.pins;
+    const ulong knights = at.own & at.knights & ~limits.pinned;
+    const ulong empty = ~(at.own | at.other), takes = at.other & limits.targets;
+    const ulong4 targets = (ulong4)(limits.targets), turned = (ulong4)(reversed(limits.targets));
+    const ulong4 pawns = (ulong4)(at.own & at.pawns) & ~bound;
+    const ulong one = (pawns.x << 8) & empty;
+    const ulong two = ((one & RANK_3) << 8) & empty & limits.targets;
+    const ulong4 ends = (ulong4)(one & limits.targets, two, (pawns.z << 9) & NOT_A & takes,
+                                 (pawns.w << 7) & NOT_H & takes);
+    uint count = counted(see(lines.up, sliders) & targets) +
+                 counted(see(lines.down, reversed_lanes(sliders)) & turned) +
+                 counted(JUMPS_UP & ((ulong4)(knights) << JUMP) & targets) +
+                 counted(JUMPS_UP & ((ulong4)(reversed(knights)) << JUMP) & turned) + counted(ends);
+    if (joined(ends) & RANK_8) count += 3u * counted(ends & (ulong4)(RANK_8));
+    return count;
+}
+
+// Whether a pawn may capture en passant: both pawns leave their rank at once, so no mask says it.
+INLINED bool passes(const position_t at, const limits_t limits, const king_t king, const ulong pawn)
+{
+    const ulong end = at.special & RANK_6, taken = end >> 8;
+    const ulong left = (at.own | at.other) & ~(pawn | taken) | end;
+    const ulong straight = at.other & at.orthogonals, slanting = at.other & at.diagonals;
+    const ulong4 sliders = (ulong4)(straight, straight, slanting, slanting);
+    const ulong4 checks = seen(king.up, left) & sliders;
+    const ulong4 below = seen(king.down, reversed(left)) & reversed_lanes(sliders);
+    return !(joined(checks | below) | (limits.checkers & ~taken & (at.pawns | at.knights)));
+}
+
+// Own pawns that may capture en passant.
+INLINED ulong passing(const position_t at, const limits_t limits, const king_t king)
+{
+    ulong found = 0ul;
+    if (at.special & RANK_6) {
+        ulong pawns = at.own & at.pawns & downwards(at.special & RANK_6);
+        for (; pawns; pawns &= pawns - 1ul)
+            if (passes(at, limits, king, lowest(pawns))) found |= lowest(pawns);
+    }
+    return found;
+}
+
+INLINED uint count_others_seen(const position_t at, const limits_t limits, const king_t king)
+{
+    const ulong steps = king.steps & ~(at.own | limits.danger);
+    return (uint)(popcount(steps | castles(at, limits)) + popcount(passing(at, limits, king)));
+}
+
+#endif

@@ -235,7 +235,7 @@ def predefined(device: Device, options: Sequence[str]) -> dict[str, str | None]:
     """
     cl_device = device.cl_device
     macros: dict[str, str | None] = {}
-    extensions = getattr(cl_device, "extensions", "cl_khr_extended_bit_ops")  # CUDA: opencl.cuh
+    extensions = getattr(cl_device, "extensions", "cl_nv_pragma_unroll")  # CUDA has no list
     macros |= dict.fromkeys(extensions.split(), "1")
     if device.fp64:
         macros["cl_khr_fp64"] = "1"

@@ -67,7 +67,6 @@ def prelude():
         ("long long", "__double_as_longlong", "double"),
         ("int", "__popc", "unsigned"),
         ("int", "__popcll", "unsigned long long"),
-        ("unsigned long long", "__brevll", "unsigned long long"),
         ("int", "__clz", "int"),
         ("int", "__clzll", "long long"),
         ("int", "__mulhi", "int", "int"),

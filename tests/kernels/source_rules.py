@@ -31,7 +31,7 @@ BUILTINS = frozenset(
         *("ceil", "trunc", "__builtin_sqrt", "__builtin_fabs", "__builtin_floor"),
         *("__builtin_ceil", "__builtin_trunc", "__builtin_rint"),  # instructions of a CPU
         *("barrier", "mem_fence", "local_malloc", "local_free", "sizeof"),
-        *("bit_reverse", "__asm__"),  # the latter on NVIDIA's OpenCL, which lacks the former
+        "__asm__",  # an instruction that reverses bits
         "reqd_work_group_size",  # says of how many work-items a workgroup is
     ]
 )

@@ -14,14 +14,11 @@
 // A set with its bits in reverse order: the board turned by half.
 INLINED ulong reversed(const ulong squares)
 {
-#if defined(cl_khr_extended_bit_ops)
-    return bit_reverse(squares);
-#elif defined(cl_nv_pragma_unroll)
-    const uint2 given = as_uint2(squares);
-    uint2 found;
-    __asm__("brev.b32 %0, %1;" : "=r"(found.x) : "r"(given.y));
-    __asm__("brev.b32 %0, %1;" : "=r"(found.y) : "r"(given.x));
-    return as_ulong(found);
+#if defined(cl_nv_pragma_unroll)  // a compiler of NVIDIA's, whose own built-in function is wrong
+    uint low, high;
+    __asm__("brev.b32 %0, %1;" : "=r"(low) : "r"((uint)(squares >> 32)));
+    __asm__("brev.b32 %0, %1;" : "=r"(high) : "r"((uint)squares));
+    return (ulong)high << 32 | low;
 #else
     const ulong bits =
         ((squares >> 1) & 0x5555555555555555ul) | ((squares & 0x5555555555555555ul) << 1);

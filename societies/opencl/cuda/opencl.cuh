@@ -572,10 +572,6 @@ CL_TWO(cl_max)
         const int unused = 32 - 8 * (int)(sizeof(T) & 7);                                          \
         return (T)(__clz((int)((uint)x & (0xffffffffu >> unused))) - unused);                      \
     }                                                                                              \
-    CL_FN T cl_bit_reverse(const T x)                                                              \
-    {                                                                                              \
-        return (T)(__brevll((unsigned long long)x) >> (64 - 8 * sizeof(T)));                       \
-    }                                                                                              \
     CL_FN T cl_rotate(const T x, const T by)                                                       \
     {                                                                                              \
         const ulong ones = ~0ul >> (64 - 8 * sizeof(T)), bits = (ulong)x & ones;                   \
@@ -585,7 +581,6 @@ CL_TWO(cl_max)
 CL_NUMBERS(CL_BITS)
 CL_ONE(cl_popcount)
 CL_ONE(cl_clz)
-CL_ONE(cl_bit_reverse)
 CL_TWO(cl_rotate)
 
 CL_FN int cl_mul_hi(const int a, const int b)

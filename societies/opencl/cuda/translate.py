@@ -39,8 +39,8 @@ _IGNORED_ATTRIBUTES = frozenset({"overloadable", "__overloadable__", "vec_type_h
 _FUNCTIONS = """
     barrier mem_fence read_mem_fence write_mem_fence sqrt fabs floor ceil trunc rint round fma
     copysign fmin fmax isnan isfinite isinf signbit isequal isnotequal isless islessequal isgreater
-    isgreaterequal any all select min max clamp popcount clz rotate bit_reverse mul_hi mul24 mad24
-    abs atomic_add atomic_sub atomic_inc atomic_dec atomic_min atomic_max atomic_and atomic_or
+    isgreaterequal any all select min max clamp popcount clz rotate mul_hi mul24 mad24 abs
+    atomic_add atomic_sub atomic_inc atomic_dec atomic_min atomic_max atomic_and atomic_or
     atomic_xor atomic_xchg atomic_cmpxchg
 """
 FUNCTIONS = frozenset(_FUNCTIONS.split())

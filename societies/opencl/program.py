@@ -36,7 +36,8 @@ _UNSAFE = (
 
 FACTS: dict[str, Callable[[Device, Mapping[str, Any]], bool]] = {
     # NVIDIA's OpenCL; its CUDA has functions for it (kernels/economy/crew.cl)
-    "FENCES_BY_PTX": lambda device, _: device.platform == NVIDIA and device.compiler is None
+    "FENCES_BY_PTX": lambda device, _: device.platform == NVIDIA and device.compiler is None,
+    "REVERSES_BY_PTX": lambda device, _: device.platform == NVIDIA,  # kernels/games/chess/sight.cl
 }
 """Macros for facts about a device that are determined only for texts that name them, each with the
 function of device and macros that determines it."""
@@ -235,8 +236,7 @@ def predefined(device: Device, options: Sequence[str]) -> dict[str, str | None]:
     """
     cl_device = device.cl_device
     macros: dict[str, str | None] = {}
-    extensions = getattr(cl_device, "extensions", "cl_nv_pragma_unroll")  # CUDA has no list
-    macros |= dict.fromkeys(extensions.split(), "1")
+    macros |= dict.fromkeys(getattr(cl_device, "extensions", "").split(), "1")
     if device.fp64:
         macros["cl_khr_fp64"] = "1"
     macros["__IMAGE_SUPPORT__"] = "1" if getattr(cl_device, "image_support", False) else None

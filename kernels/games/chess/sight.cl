@@ -14,7 +14,7 @@
 // A set with its bits in reverse order: the board turned by half.
 INLINED ulong reversed(const ulong squares)
 {
-#if defined(cl_nv_pragma_unroll)  // a compiler of NVIDIA's, whose own built-in function is wrong
+#if REVERSES_BY_PTX
     uint low, high;
     __asm__("brev.b32 %0, %1;" : "=r"(low) : "r"((uint)(squares >> 32)));
     __asm__("brev.b32 %0, %1;" : "=r"(high) : "r"((uint)squares));

@@ -135,8 +135,8 @@ INLINED void look_ahead(WORK_PARAMETERS, AHEAD_PARAMETERS)
         const real worth =
             marginal_of(TABLES, utility_curve(agent, r), holding[r] + 1 + (int)units);
         next_gain[i] = worth / effort_table[effort_start(curve) + last] * speed[with];
-        const bool lasts = with == source_of(BY_HAND) ||
-                           left[r] > (real)(units + 2) * minutes_next[r];
+        const bool lasts =
+            with == source_of(BY_HAND) || left[r] > (real)(units + 2) * minutes_next[r];
         if (experienced[r] < (real)last || !lasts) atomic_min(known + place, units);
     }
 }

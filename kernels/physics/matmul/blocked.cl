@@ -4,9 +4,9 @@
 // A workgroup is a block of C of WARPS_Y x WARPS_X parts, one for each warp. A work-item
 // has TALL rows and WIDE columns of a part in registers, in squares of 4 x 4 that lie LANES_Y or
 // LANES_X squares apart, so that neighbours read neighbouring words of local memory, or the same.
-// A slice of DEPTH entries of the rows of A, as columns, and of the columns of B is in local memory.
-// The next slice is on its way meanwhile, through registers to the other half of local memory, and
-// factors are read a step before they are multiplied. STEP is that of multiply.cl.
+// A slice of DEPTH entries of the rows of A, as columns, and of the columns of B is in local
+// memory. The next slice is on its way meanwhile, through registers to the other half of local
+// memory, and factors are read a step before they are multiplied. STEP is that of multiply.cl.
 
 #include "primitives/fused.cl"
 
@@ -117,8 +117,7 @@ INLINED void read_factors(const __local num *slice, const uint k, const uint y, 
                           num *factors, num *others)
 {
 #pragma unroll
-    for (uint i = 0; i < TALL; i += 4u)
-        read_quad(slice + k * LINE + y + i * LANES_Y, factors + i);
+    for (uint i = 0; i < TALL; i += 4u) read_quad(slice + k * LINE + y + i * LANES_Y, factors + i);
 #pragma unroll
     for (uint i = 0; i < WIDE; i += 4u)
         read_quad(slice + OF_A + k * BLOCK_COLUMNS + x + i * LANES_X, others + i);
@@ -168,8 +167,8 @@ __kernel void multiply(__global const num *restrict LEFT, __global const num *re
 #pragma unroll
     for (uint i = 0; i < QUADS_B; ++i) {
         right[i] = RIGHT + ((size_t)copy * steps + ROW_B(i)) * width;
-        next_b[i] = ROW_B(i) < done ? quad_of(right[i], column + AT_B(i), width)
-                                    : (num4)(-NUM(0.0));
+        next_b[i] =
+            ROW_B(i) < done ? quad_of(right[i], column + AT_B(i), width) : (num4)(-NUM(0.0));
         right[i] += (size_t)done * width;
     }
     write_slice(now, next_a, next_b, lid);

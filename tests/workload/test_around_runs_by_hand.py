@@ -701,15 +701,16 @@ def test_what_a_text_imports(text, names):
 
 
 def test_the_sources_of_a_model_are_modules_of_the_reference_and_kernels(monkeypatch):
-    """Of a workload of this package: no module of the package, and all of the reference."""
+    """Of a workload of this package: what makes its parameters, and all of the reference."""
     tallies.install(monkeypatch)
     laplace = societies.config_from_dict({"workload": "laplace", "side": 8, "steps": 6})
     found = sources.sources_of(Setup(registry.workload("laplace"), laplace))
     assert [*found] == sorted(found) and all(len(one) == sources.DIGITS for one in found.values())
-    assert not [name for name in found if name.startswith("societies/")]
-    modules = {name for name in found if name.endswith(".py")}
+    own_modules = {name for name in found if name.startswith("societies/")}
+    assert own_modules == {f"societies/physics/laplace/{name}.py" for name in ("config", "image")}
+    modules = {name for name in found if name.endswith(".py")} - own_modules
     kernels = {name for name in found if name.endswith(".cl")}
-    assert modules | kernels == {*found} and len(modules) > 1 and len(kernels) > 1
+    assert own_modules | modules | kernels == {*found} and len(modules) > 1 and len(kernels) > 1
     assert all(name.startswith("reference_py/") for name in modules)
     assert all(name.startswith("kernels/") for name in kernels)
     assert any("laplace" in name for name in modules) and any("laplace" in n for n in kernels)

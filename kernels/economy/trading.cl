@@ -421,11 +421,11 @@ COLLECTIVE void meet(MEETING_PARAMETERS, const uint market_round, const uint lan
 {
     // These last for the whole meeting: what is for sale, and the queue of swaps to try.
     __local course_t *now = local_malloc(sizeof(course_t));
-    __local uint *sold_a = local_malloc(SALE_WORDS * sizeof(uint));
-    __local uint *sold_b = local_malloc(SALE_WORDS * sizeof(uint));
+    __local uint *sold_a = local_malloc(2 * SALE_WORDS * sizeof(uint));
+    __local uint *sold_b = sold_a + SALE_WORDS;
     __local ushort *queue_give = local_malloc(ATTEMPTS * sizeof(ushort));
     __local ushort *queue_take = local_malloc(ATTEMPTS * sizeof(ushort));
-    for (uint i = LANE; i < opaque(SALE_WORDS); i += LANES) sold_a[i] = sold_b[i] = 0;
+    for (uint i = LANE; i < 2 * SALE_WORDS; i += LANES) sold_a[i] = 0;
     if (LANE == 0) *now = (course_t){0, 0, 0, 0, 0, 0, 0};
 #if RANKED
     __global menu_t *menu_a = menus + (society * AGENTS + a);

@@ -270,7 +270,7 @@ def test_a_lone_agent_in_the_form_for_gpus(monkeypatch):
     alone["device"] = {"resources_in_tool": 1, "components": 2}
     alone["invention"] = {"tool_probability": 0.01, "device_probability": 0.1}
     monkeypatch.setitem(CASES, "alone", alone)
-    phases = ("open_device_market", "invention")
+    phases = ("open_device_market", "own_use", "invention")  # the first has a kernel of own use
     one = device_engine("alone", 0, 4, phases=phases)
     for phase in phases:
         steps = states("alone", phase)

@@ -181,6 +181,7 @@ def test_blocks_are_written_together_also_if_copies_may_end(ending, monkeypatch,
     ("asked", "seconds", "alone"),
     [("auto", 1e9, [150, 160]), ("auto", 0.0, [50, 100, 150, 160]), (50, 1e9, [50, 100, 150, 160])],
 )
+@pytest.mark.usefixtures("one_thread")
 @pytest.mark.parametrize("together", [True, False])
 def test_checkpoints_of_a_fast_run_are_its_last_two(
     asked, seconds, alone, together, monkeypatch, tmp_path

@@ -60,9 +60,9 @@ def _launched(p: Parameters, societies: int) -> dict[str, Phase]:
     agents, pairs = societies * p.agents, societies * (p.agents // 2)
     scores = Scratch((pairs, memory.scores_in_global_memory(p)))
     rows = Scratch((agents, memory.extraction_in_global_memory(p)))
-    # kernels/economy/menu.cl, menu_t: a real for each resource, a word, and at most half a word
-    # for each resource twice
-    menu = p.resources + (2 * p.resources + 9) // 4
+    # kernels/economy/menu.cl, menu_t: a real for each resource, two, and at most half a word for
+    # each resource twice, in whole reals
+    menu = p.resources + 2 + (p.resources + 1) // 2
     menus = {"menus": Scratch((agents, menu), shared="menus", cached=True)}
     meetings = {"scores": replace(scores, shared="scores"), **menus}
     together = memory.extraction_together(p, societies)

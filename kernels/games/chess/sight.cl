@@ -115,9 +115,10 @@ INLINED ulong slid(const lines_t lines, const ulong4 pieces)
 }
 
 // A king's rays on an empty board, those downwards turned by half, its steps and those of a knight.
+// The last word, 0, is where there would be a gap, whose bytes would be copied without a value.
 typedef struct {
     ulong4 up, down;
-    ulong square, steps, jumps;
+    ulong square, steps, jumps, gap;
 } king_t;
 
 INLINED king_t king_at(const ulong square)
@@ -129,6 +130,7 @@ INLINED king_t king_at(const ulong square)
     found.square = square;
     found.steps = king_steps(square);
     found.jumps = knight_steps(square);
+    found.gap = 0ul;
     return found;
 }
 

@@ -12,6 +12,7 @@ from numpy.typing import ArrayLike, DTypeLike
 from societies.errors import DeviceError
 from societies.opencl.array import Counters, DeviceArray, Recorder
 from societies.opencl.debug import DEBUG_BUILD_OPTIONS, debug_mode, opencl, translated_errors
+from societies.opencl.processor import known_model
 
 PORTABLE_WORKGROUP = 256
 """Work-items in a workgroup that every supported device can run."""
@@ -62,7 +63,7 @@ class Device:
         self.index = index
         self.name = _text(cl_device, "name")
         self.platform = _text(platform, "name")
-        self.version = _text(cl_device, "version")
+        self.version = known_model(cl_device, _text(cl_device, "version"))
         self.platform_version = _text(platform, "version")
         self.driver = _text(cl_device, "driver_version")
         kind_bits = int(_fact(cl_device, "type", 0))

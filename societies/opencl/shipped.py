@@ -15,21 +15,17 @@ from __future__ import annotations
 import os
 import re
 from contextlib import suppress
-from pathlib import Path
 from typing import Any
 
 from societies.kerneltext import cache
 from societies.opencl import private
 from societies.opencl.debug import opencl
 from societies.opencl.device import Device
+from societies.opencl.processor import LEVEL_3, instructions
 from societies.opencl.stderr import heard_stderr
 
 MODEL = "haswell"
 """LLVM's name of the processor that the programs are built for."""
-
-NEEDED = {"abm", "avx", "avx2", "bmi1", "bmi2", "cx16", "f16c"}
-NEEDED |= {"fma", "lahf_lm", "movbe", "popcnt", "sse4_2", "xsave"}
-"""The level x86-64-v3 in Linux's words: all that a compiler takes for that model by itself."""
 
 _VERSION = re.compile(r"(OpenCL \S+ PoCL HSTR: pthread-x86_64-unknown-linux-gnu-)(\S+)")
 """What PoCL's processors tell as their version, with LLVM's name of the model."""
@@ -51,7 +47,7 @@ def program(device: Device, text: str, options: tuple[str, ...]) -> tuple[Any, A
     if model is None or any(name.startswith(_OTHER_KERNELS) for name in os.environ):
         return None
     entry = cache.shipped(key(device, text, options))
-    if entry is None or not instructions() >= NEEDED:
+    if entry is None or not instructions() >= LEVEL_3:
         return None
     private.require_room()
     cl, (signatures, binary) = opencl(), entry
@@ -83,12 +79,3 @@ def for_model(binary: bytes, model: str, before: str = MODEL) -> bytes:
     for byte in model.encode():
         number = number * _PRIME % _NUMBERS ^ byte
     return binary[: _NUMBER.start] + number.to_bytes(8, "little") + binary[_NUMBER.stop :]
-
-
-def instructions() -> set[str]:
-    """Return the sets of instructions of this processor, in Linux's words."""
-    with suppress(OSError), Path("/proc/cpuinfo").open() as lines:
-        for line in lines:
-            if line.startswith("flags"):
-                return set(line.split())
-    return set()

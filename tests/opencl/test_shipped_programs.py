@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from societies.kerneltext import cache
-from societies.opencl import Program, build, shipped
+from societies.opencl import Program, build, processor, shipped
 
 TEXT = """
 kernel void climb(global int *a, int n) {
@@ -19,7 +19,7 @@ kernel void climb(global int *a, int n) {
 @pytest.fixture
 def model(device):
     found = shipped.model_of(device)
-    if found is None or not shipped.instructions() >= shipped.NEEDED:
+    if found is None or not processor.instructions() >= processor.LEVEL_3:
         pytest.skip("programs are shipped for PoCL on a processor with AVX2")
     return found
 
@@ -97,7 +97,7 @@ def test_another_text_or_option_is_built(device, kernel_file, entry, built):
 def test_what_does_not_fit_is_built(device, kernel_file, entry, built, monkeypatch, how):
     key, signatures, _ = entry
     if how == "instructions":
-        monkeypatch.setattr(shipped, "instructions", lambda: shipped.NEEDED - {"avx2"})
+        monkeypatch.setattr(shipped, "instructions", lambda: processor.LEVEL_3 - {"avx2"})
     elif how == "no processor":
         monkeypatch.setattr(shipped, "instructions", set)
     elif how == "other version":

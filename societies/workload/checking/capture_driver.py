@@ -18,6 +18,11 @@ from typing import Any
 import numpy as np
 import pyopencl as cl
 
+if __package__:
+    from societies.opencl.processor import known_model
+else:  # in a capture, beside a copy
+    from processor import known_model  # type: ignore[import-not-found,no-redef]
+
 HERE = Path(__file__).resolve().parent
 KERNELS = re.compile(r"kernel(_\d+)?\.cl")
 """Names of kernel files; other names in launch.json are refused, so that no other file is read."""
@@ -116,6 +121,7 @@ def run(
     wanted: list[str],
 ) -> dict[str, Any]:
     """Build the kernels, copy the arrays, launch in order, and return the ``wanted`` arrays."""
+    known_model(device, device.version)
     context = cl.Context([device])
     queue = cl.CommandQueue(context)
     programs = {

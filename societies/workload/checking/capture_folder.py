@@ -19,7 +19,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from societies.errors import ConfigError, DeviceError, OutputError, option
-from societies.opencl import Device, DeviceArray, Launched, Local, recorded
+from societies.opencl import Device, DeviceArray, Launched, Local, processor, recorded
 from societies.opencl.debug import opencl
 from societies.opencl.kernel import Compiled
 from societies.version import package_version
@@ -28,7 +28,10 @@ from societies.workload.running.devices import chosen_device
 MARK = "launch.json"
 """A folder with this file is a capture."""
 
-_DRIVER = Path(__file__).with_name("capture_driver.py")
+_PROGRAMS = {
+    "driver.py": Path(__file__).with_name("capture_driver.py"),
+    "processor.py": Path(processor.__file__),
+}
 
 _README = """\
 This folder reproduces {what} of Societies {version}: {kernels}.
@@ -42,7 +45,7 @@ the arguments of inputs.npz and compares every bit with expected.npz, which is w
 {device}
 gave. It prints "identical" (exit code 0) or the first difference (1).
 
-driver.py and the kernels are programs: they run with all your rights. Run the folders of people
+The Python files and kernels are programs: they run with all your rights. Run folders of people
 whom you trust, others in a container. The driver of your own Societies runs no Python of a folder:
 
     python -m societies.workload.checking.capture_driver FOLDER
@@ -57,6 +60,7 @@ launch.json     kernels, sizes, arguments, build options, device and driver, has
 config.yaml     the configuration, all keys; `societies verify config.yaml` compares all phases
 inputs.npz      every array before the launch
 expected.npz    the arrays that the launch may change, after it
+processor.py    what driver.py needs on processors that PoCL 3.0 does not know
 """
 
 
@@ -129,7 +133,7 @@ def capture_launches(
         },
         "config.yaml": config_text,
         "README.txt": readme,
-        "driver.py": _DRIVER.read_text(encoding="utf-8"),
+        **{name: path.read_text(encoding="utf-8") for name, path in _PROGRAMS.items()},
         MARK: json.dumps(text, indent=1) + "\n",
     }
     inputs = {names[array]: values for array, values in recording.before.items()}

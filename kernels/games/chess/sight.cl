@@ -27,24 +27,43 @@ INLINED ulong reversed(const ulong squares)
 #endif
 }
 
-// Through which squares pieces slide one, two and four steps: north, north-east and north-west.
+// Through which squares pieces slide one, two and four steps, each a shift by `by`.
 typedef struct {
-    ulong occupied, n, nn, nnnn, e, ee, eeee, w, ww, wwww;
+    ulong one, two, four;
+} through_t;
+
+INLINED through_t through(const ulong squares, const uint by)
+{
+    through_t found;
+    found.one = squares;
+    found.two = found.one & (found.one << by);
+    found.four = found.two & (found.two << (2u * by));
+    return found;
+}
+
+// Where pieces are and slide to, before the last step.
+INLINED ulong slide(const through_t open, const ulong pieces, const uint by)
+{
+    ulong found = pieces;
+    found |= open.one & (found << by);
+    found |= open.two & (found << (2u * by));
+    found |= open.four & (found << (4u * by));
+    return found;
+}
+
+// What stops a piece that slides to the east, and through which squares others slide.
+typedef struct {
+    ulong occupied;
+    through_t north, north_east, north_west;
 } open_t;
 
 INLINED open_t open_lines(const ulong occupied)
 {
     open_t found;
     found.occupied = occupied | FILE_H;  // a ray to the east ends there
-    found.n = ~occupied;
-    found.nn = found.n & (found.n << 8);
-    found.nnnn = found.nn & (found.nn << 16);
-    found.e = ~occupied & NOT_A;
-    found.ee = found.e & (found.e << 9);
-    found.eeee = found.ee & (found.ee << 18);
-    found.w = ~occupied & NOT_H;
-    found.ww = found.w & (found.w << 7);
-    found.wwww = found.ww & (found.ww << 14);
+    found.north = through(~occupied, 8u);
+    found.north_east = through(~occupied & NOT_A, 9u);
+    found.north_west = through(~occupied & NOT_H, 7u);
     return found;
 }
 
@@ -62,44 +81,14 @@ INLINED lines_t lines_of(const ulong occupied)
 }
 
 // What each of the pieces sees, the first occupied square included; pieces are among the occupied.
-// Eastwards the subtraction of a piece borrows from the next occupied square of its rank.
-INLINED ulong see_east(const open_t open, const ulong pieces)
-{
-    return open.occupied ^ (open.occupied - ((pieces & NOT_H) << 1));
-}
-
-INLINED ulong see_north(const open_t open, const ulong pieces)
-{
-    ulong found = pieces;
-    found |= open.n & (found << 8);
-    found |= open.nn & (found << 16);
-    found |= open.nnnn & (found << 32);
-    return found << 8;
-}
-
-INLINED ulong see_north_east(const open_t open, const ulong pieces)
-{
-    ulong found = pieces;
-    found |= open.e & (found << 9);
-    found |= open.ee & (found << 18);
-    found |= open.eeee & (found << 36);
-    return (found << 9) & NOT_A;
-}
-
-INLINED ulong see_north_west(const open_t open, const ulong pieces)
-{
-    ulong found = pieces;
-    found |= open.w & (found << 7);
-    found |= open.ww & (found << 14);
-    found |= open.wwww & (found << 28);
-    return (found << 7) & NOT_H;
-}
-
-// Four lanes as in rules.cl: vertical, horizontal, diagonal, antidiagonal.
+// Eastwards the subtraction of a piece borrows from the next occupied square of its rank. Four
+// lanes as in rules.cl: vertical, horizontal, diagonal, antidiagonal.
 INLINED ulong4 see(const open_t open, const ulong4 pieces)
 {
-    return (ulong4)(see_north(open, pieces.x), see_east(open, pieces.y),
-                    see_north_east(open, pieces.z), see_north_west(open, pieces.w));
+    return (ulong4)(slide(open.north, pieces.x, 8u) << 8,
+                    open.occupied ^ (open.occupied - ((pieces.y & NOT_H) << 1)),
+                    (slide(open.north_east, pieces.z, 9u) << 9) & NOT_A,
+                    (slide(open.north_west, pieces.w, 7u) << 7) & NOT_H);
 }
 
 INLINED ulong4 reversed_lanes(const ulong4 lanes)

@@ -307,14 +307,7 @@ meetings(STATE_PARAMETERS, TABLE_PARAMETERS, __global menu_t *menus, const uint 
     const uint a = partners(market_round, 2 * pair), b = partners(market_round, 2 * pair + 1);
     const bool meets = paired && alive(a) && alive(b);
     meet_in_step(MEETING, market_round, meets, menus);
-    // What agents without a meeting in the first round have cached is of an earlier market.
-    if (market_round == 0 && paired) {
-        const bool last = AGENTS % 2 == 1 && pair + 1 == PAIRS;
-        if (last) menus[society * AGENTS + partners(0, AGENTS - 1)].offered = 0;
-        if (!meets) {
-            menus[society * AGENTS + a].offered = 0;
-            menus[society * AGENTS + b].offered = 0;
-        }
-    }
+    if (market_round == 0 && paired && LANE % MEETING_LANES == 0)
+        forget_menus(STATE, menus, society, pair, meets);
 }
 #endif

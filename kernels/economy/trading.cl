@@ -606,8 +606,11 @@ INLINED void forget_menus(STATE_PARAMETERS, __global menu_t *menus, const size_t
                           const uint pair, const bool meets)
 {
     const bool last = AGENTS % 2 == 1 && pair + 1 == PAIRS;
-    for (uint i = meets ? 2 : 0; i < (last ? 3 : 2); ++i)
-        menus[society * AGENTS + partners(0, 2 * pair + i)].known = 0;
+    for (uint i = meets ? 2 : 0; i < (last ? 3 : 2); ++i) {
+        __global menu_t *cached = menus + (society * AGENTS + partners(0, 2 * pair + i));
+        cached->known = 0;
+        cached->offered = 0;
+    }
 }
 #endif
 

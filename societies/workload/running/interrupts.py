@@ -8,7 +8,7 @@ from __future__ import annotations
 import signal
 import threading
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 from types import FrameType
 from typing import Any
 
@@ -52,15 +52,11 @@ class Interruption:
         If one arrived earlier, the block has `GRACE` seconds left, to save the state.
         """
         self._second = True
-        main = threading.main_thread().ident or 0
-        timer = threading.Timer(GRACE, lambda: signal.pthread_kill(main, self.number))
         try:
-            if self._again:
-                timer.start()
-            with signals.writing(False):
+            grace = _signal_later(self.number) if self._again else nullcontext()
+            with grace, signals.writing(False):
                 yield
         finally:
-            timer.cancel()
             self._second = False
 
     @contextmanager
@@ -97,6 +93,18 @@ class Interruption:
         self._again, self.number = self.is_set(), self.number or number
         if self._first or (self._again and self._second):
             raise Stopped(self.number)
+
+
+@contextmanager
+def _signal_later(number: int) -> Iterator[None]:
+    """Send the main thread a signal if the block takes more than `GRACE` seconds."""
+    main = threading.main_thread().ident or 0
+    timer = threading.Timer(GRACE, signal.pthread_kill, (main, number))
+    timer.start()
+    try:
+        yield
+    finally:
+        timer.cancel()
 
 
 @contextmanager

@@ -38,6 +38,8 @@ class Device:
     Attributes
     ----------
     name, platform, driver, version : texts of the OpenCL implementation
+    reported_version : as the implementation reports it; ``version`` names the model that PoCL
+        compiles for where its compiler does not know the processor (`societies.opencl.processor`)
     kind : str
         ``"gpu"``, ``"accelerator"``, ``"cpu"`` or ``"custom"``.
     index : str
@@ -63,7 +65,8 @@ class Device:
         self.index = index
         self.name = _text(cl_device, "name")
         self.platform = _text(platform, "name")
-        self.version = known_model(cl_device, _text(cl_device, "version"))
+        self.reported_version = _text(cl_device, "version")
+        self.version = known_model(cl_device, self.reported_version)
         self.platform_version = _text(platform, "version")
         self.driver = _text(cl_device, "driver_version")
         kind_bits = int(_fact(cl_device, "type", 0))

@@ -4,7 +4,7 @@ PoCL asks LLVM for the name of the model. LLVM 14, the one of pip's PoCL 3.0, kn
 2021; of newer ones of AMD (family 26, Zen 5) and of makers that it does not know it says "generic",
 which its compiler then refuses: `error: unknown target CPU 'generic'`. Later versions of PoCL take
 another name. There is no variable for it, so we write the name of an older model with the same
-instructions where PoCL keeps it: in its description of the device, beside the name of the target.
+instructions where PoCL keeps it: in its description of the device, next to the name of the target.
 """
 
 from __future__ import annotations
@@ -30,13 +30,24 @@ _WORDS = 256  # of PoCL's description of a device, in which its model stands at 
 def known_model(cl_device: Any, version: str) -> str:
     """Have PoCL compile for an older model if LLVM does not know this processor's.
 
-    Returns the version of the device, with the name of that model, or as it was.
+    Returns the version of the device, with the name of that model, or as it was. In its
+    binaries and its cache PoCL keeps the name "generic" (`own_place`).
     """
     unknown = _UNKNOWN.fullmatch(version)
     if unknown is None:
         return version
     model = nearest_model(instructions())
     return unknown[1] + model if rename(cl_device, model) else version
+
+
+def own_place(reported: str, version: str) -> tuple[str, ...]:
+    """Return options that no text uses, so that PoCL's cache has a place for each model.
+
+    ``reported`` is the version that PoCL reports, ``version`` that with the model compiled for.
+    """
+    if reported == version:
+        return ()
+    return (f'-DSOCIETIES_MODEL="{version.rpartition("gnu-")[2]}"',)
 
 
 def nearest_model(found: set[str]) -> str:

@@ -67,7 +67,7 @@ def key(device: Device, text: str, options: tuple[str, ...]) -> str:
 
 def model_of(device: Device) -> str | None:
     """Return LLVM's name of the processor's model, if PoCL of the known kind tells it."""
-    version = _VERSION.fullmatch(device.version)
+    version = _VERSION.fullmatch(device.reported_version)
     return version[2] if version else None
 
 

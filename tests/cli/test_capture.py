@@ -114,6 +114,7 @@ def test_what_is_in_the_folder(shell, tmp_path):
         "inputs.npz",
         "kernel.cl",
         "launch.json",
+        "processor.py",
         "source.cl",
     ]
     assert launch["what"] == "trading (round 1) of day 2"

@@ -5,6 +5,7 @@ import zlib
 import numpy as np
 import pytest
 
+import societies
 from societies.kerneltext import cache
 from societies.opencl import Program, build, processor, shipped
 
@@ -57,6 +58,13 @@ def climbed(device, path, step=3):
 
 def test_a_shipped_program_is_not_built(device, kernel_file, entry, built):
     assert climbed(device, kernel_file(TEXT)) == 30
+    assert not built
+
+
+def test_the_first_run_of_the_quickstart_builds_nothing(device, model, built, tmp_path):
+    """The binaries were made for another model of processor, with its number."""
+    config = societies.load_config("economy/quickstart", ["days=1"])
+    societies.run(config, device=device, out=tmp_path / "run.h5")
     assert not built
 
 

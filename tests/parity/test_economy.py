@@ -189,6 +189,10 @@ def in_workgroups():
 def test_the_workgroup_changes_nothing(monkeypatch, workgroup, in_workgroups):
     original = source.macros  # in the form for CPUs a workgroup always has one work-item
     monkeypatch.setattr(source, "macros", lambda p: {**original(p), "DEVICE_IS_CPU": 0})
+    if workgroup > 64:
+        # PoCL 3.0 compiles a market of one launch wrongly for more than 64 work-items, which it
+        # never has on a CPU. `on_device.py golden` runs it on GPUs with more (wide societies).
+        monkeypatch.setattr(declared, "GROUPS_A_UNIT", 0)
     p, expected = in_workgroups
     assert four_days(DeviceEngine(choose_device("auto"), p, workgroup)) == expected
 

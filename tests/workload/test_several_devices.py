@@ -18,8 +18,8 @@ import societies
 from societies.errors import DeviceError, DeviceFailed, Interrupted
 from societies.opencl import choose_device
 from societies.workload import Setup
+from societies.workload.running import blocks, interrupts, several
 from societies.workload.running import devices as of_name
-from societies.workload.running import interrupts, several
 from societies.workload.running.batches import OwnCopies, Room
 from societies.workload.running.registry import workload
 from societies.workload.running.several import LEAST_COPIES, Several, devices_of
@@ -121,6 +121,44 @@ def test_a_second_ctrl_c_ends_a_run_whose_device_hangs(
         for timer in timers:
             timer.cancel()
     assert [process._process.returncode for process in processes][1] == -signal.SIGKILL
+    societies.run(config, table=TABLE, out=out, resume=True)
+    assert datasets(out) == alone
+
+
+@pytest.mark.ci
+@pytest.mark.parametrize(("where", "at"), [("_read", 3), ("_put", 1)])
+def test_a_second_ctrl_c_ends_a_run_that_reads_a_device_that_hangs(
+    alone, tmp_path, processes, where, at, monkeypatch
+):
+    """The state is read in the main thread, or in the one that writes, when the process stops."""
+    monkeypatch.setattr(interrupts, "GRACE", 0.1)
+    monkeypatch.setattr(blocks, "COMMIT_SECONDS", 0.0)
+    original, timers, calls = getattr(blocks.Simulation, where), [], []
+
+    def hang(simulation, *given):
+        calls.append(where)
+        if len(calls) == at:
+            stopped = processes[1]._process.pid
+            os.kill(stopped, signal.SIGSTOP)
+            os.kill(os.getpid(), signal.SIGINT)
+            for seconds, pid, number in (
+                (0.2, os.getpid(), signal.SIGINT),
+                (60.0, stopped, signal.SIGCONT),
+            ):
+                timers.append(threading.Timer(seconds, os.kill, (pid, number)))
+                timers[-1].start()
+            simulation.engine.state()
+        return original(simulation, *given)
+
+    monkeypatch.setattr(blocks.Simulation, where, hang)
+    config, out = ensemble(replicates=7), tmp_path / "run.h5"
+    try:
+        with pytest.raises(Interrupted):
+            societies.run(config, table=TABLE, out=out, device=listed(2))
+        assert timers[-1].is_alive()
+    finally:
+        for timer in timers:
+            timer.cancel()
     societies.run(config, table=TABLE, out=out, resume=True)
     assert datasets(out) == alone
 

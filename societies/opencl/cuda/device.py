@@ -32,7 +32,9 @@ class CudaDevice(Device):
         driver = int(runtime.driverGetVersion())
         self.driver = f"CUDA {driver // 1000}.{driver % 1000 // 10}"
         # the planner's macros depend on the version of OpenCL C of the text
-        self.version = f"OpenCL 1.2 by {self.platform_version}, {self.architecture}"
+        self.version = self.reported_version = (
+            f"OpenCL 1.2 by {self.platform_version}, {self.architecture}"
+        )
         self.kind = "gpu"
         self.fp64 = True
         self.compute_units = int(facts["multiProcessorCount"])

@@ -20,7 +20,7 @@ import pyopencl as cl
 
 if __package__:
     from societies.opencl.processor import known_model
-else:  # in a capture, beside a copy
+else:  # a capture has a copy
     from processor import known_model  # type: ignore[import-not-found,no-redef]
 
 HERE = Path(__file__).resolve().parent

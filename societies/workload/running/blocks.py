@@ -11,6 +11,7 @@ from functools import partial
 from typing import Any, NamedTuple, cast
 
 from societies.background import in_background
+from societies.errors import DeviceError
 from societies.output import ResultFile
 from societies.signals import Stopped
 from societies.workload.declare.config import recorded, retained_ticks
@@ -91,7 +92,7 @@ class Simulation:
         self._detail_ticks = {*contents.stops()}
         self.stops = {*self._detail_ticks, *self.keep, *engine.stops}
         self._pauses = {*contents.pauses(), *self.keep, *engine.stops}
-        self.stop = stop
+        self.stop, stop.let_go = stop, engine.let_go
         self._hashed = hashed
         self.tick = 0
         self.means: dict[str, float] | None = None
@@ -118,6 +119,10 @@ class Simulation:
         """
         try:
             yield from self._blocks(tick, last)
+        except DeviceError:
+            if self.stop.late:
+                self.stop.check()
+            raise
         finally:  # if the caller stops iterating, it closes the file next
             if self._writing is not None:
                 wait([self._writing])

@@ -382,6 +382,9 @@ class Engine:
     def close(self) -> None:
         """End what the engine has started; it cannot be used afterwards."""
 
+    def let_go(self) -> None:
+        """Let other threads no longer wait for devices that are in processes of their own."""
+
     def checkpointed_state(self) -> State:
         """Return a copy of the arrays that a checkpoint holds."""
         return checkpointed(self.fields, self.state())

@@ -5,9 +5,11 @@ It completes the tick, saves the state and then raises an error that says what t
 
 from __future__ import annotations
 
+import _thread
 import signal
 import threading
-from collections.abc import Iterator
+import time
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager, nullcontext
 from types import FrameType
 from typing import Any
@@ -23,7 +25,7 @@ _OF_PROCESS = (signals.stop, signal.default_int_handler)
 passed on to them, because they would end the process before it prints the report."""
 
 GRACE = 5.0
-"""Longest wait for a device after a second signal that arrived while the run was writing."""
+"""Longest wait for a device after a second signal that came during writing, in seconds."""
 
 
 class Interruption:
@@ -35,10 +37,14 @@ class Interruption:
     Attributes
     ----------
     number : number of the first signal; 0 if none has arrived
+    let_go : called some time after the second signal, to end what waits for a device in any thread
+    late : whether it was called
     """
 
     def __init__(self) -> None:
         self.number = 0
+        self.let_go: Callable[[], None] = lambda: None
+        self.late = False
         self._first = self._second = self._again = False
 
     def is_set(self) -> bool:
@@ -90,9 +96,17 @@ class Interruption:
         """Handle a signal."""
         if not signals.counts(number):
             return
-        self._again, self.number = self.is_set(), self.number or number
+        once, self._again = self._again, self.is_set()
+        self.number = self.number or number
+        if self._again and not once:  # a Timer takes locks, which this thread may hold
+            _thread.start_new_thread(self._leave, ())
         if self._first or (self._again and self._second):
             raise Stopped(self.number)
+
+    def _leave(self) -> None:
+        time.sleep(GRACE)
+        self.late = True
+        self.let_go()
 
 
 @contextmanager

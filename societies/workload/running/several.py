@@ -242,6 +242,11 @@ class Several(Engine):
                 self._unread = left  # not awaited here: a signal may end this, and a device hang
                 del first
 
+    def let_go(self) -> None:
+        """Kill the processes: a thread that waits for one gets an error."""
+        for process in self._processes:
+            process.kill()
+
     def close(self) -> None:
         """End the processes."""
         for process in self._processes:
@@ -295,10 +300,14 @@ class _Process:
         hint = f"\nwithout it: {option('device', ','.join(others))}" if others else ""
         return DeviceError(f"device {self._device}: {found}{hint}").with_traceback(None)
 
+    def kill(self) -> None:
+        """End the process."""
+        self._process.kill()
+
     def end(self) -> None:
         """Let the process end; at once if it is at work."""
         if self._waiting:
-            self._process.kill()
+            self.kill()
         with suppress(OSError):
             assert self._process.stdin is not None
             self._process.stdin.close()

@@ -328,7 +328,9 @@ def _without_place(device: Device, log: str) -> str:
     said = [row for row in rows if row and not _NOTHING_SAID.fullmatch(row)]
     if said:
         first = min(said, key=lambda row: ": warning: " in row)
-        return f"the kernels do not build for {device.name}: {first}"
+        other = "another OpenCL for CPUs: pip install 'societies[intel]'"
+        hint = f"\n{other}" if "unknown target CPU" in first else ""
+        return f"the kernels do not build for {device.name}: {first}{hint}"
     return (  # PoCL says no more when it cannot write to its cache
         f"the kernels do not build for {device.name}, and its compiler gives no reason\n"
         + (private.trouble() or "SOCIETIES_DEBUG=1 shows what it says while building")

@@ -40,6 +40,25 @@ print(found[0])
 """
 
 
+TEXT = "kernel void fill(global int *a) { a[get_global_id(0)] = 6; }"
+UNKNOWN = """
+import sys
+from societies.errors import BuildError
+from societies.opencl import Program, processor, select
+
+(device,) = (d for d in select.list_all_devices() if d.reported_version == sys.argv[1])
+assert processor.rename(device.cl_device, "generic")
+try:
+    Program(device, sys.argv[2])
+except BuildError as error:
+    first, second = str(error).split("\\n")
+    assert "unknown target CPU 'generic'" in first, first
+    assert second == "another OpenCL for CPUs: pip install 'societies[intel]'", second
+else:
+    sys.exit("it was built")
+"""
+
+
 @pytest.fixture
 def version(device):
     text = device.cl_device.version if device.kind == "cpu" else ""
@@ -59,6 +78,11 @@ def test_an_unknown_model_is_compiled_for_as_a_known_one(version):
 
 def test_a_device_tells_the_model_that_is_compiled_for(device, version):
     assert not device.version.endswith("-generic")
+
+
+def test_an_error_about_an_unknown_model_names_another_runtime(device, version, kernel_file):
+    """The name cannot be written where the system keeps a process from its own memory."""
+    subprocess.run([sys.executable, "-c", UNKNOWN, version, kernel_file(TEXT)], check=True)
 
 
 @pytest.mark.parametrize(

@@ -17,7 +17,6 @@ from societies.kerneltext.source import AmalgamatedText, without_comments
 from societies.opencl import private, race, shipped
 from societies.opencl.debug import debug_mode, device_error, opencl, translated_errors
 from societies.opencl.device import Device
-from societies.opencl.processor import own_place
 from societies.opencl.stderr import heard_stderr, without_counts
 
 
@@ -93,7 +92,6 @@ def _sound_build(
     the program another entry in PoCL's cache.
     """
     damaged = cache.begin_build(key)
-    options = (*options, *own_place(device.reported_version, device.version))
     try:
         program = _build(device, source, (*options, *_place(damaged)))
         if not _kernel_names(program):  # or conditions exclude all kernels of the text

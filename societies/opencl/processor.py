@@ -1,10 +1,10 @@
 """Which model of processor does PoCL compile for, and which instructions does this one have?
 
-PoCL asks LLVM for the name of the model. LLVM 14, the one of pip's PoCL 3.0, knows processors up to
-2021; of newer ones of AMD (family 26, Zen 5) and of makers that it does not know it says "generic",
-which its compiler then refuses: `error: unknown target CPU 'generic'`. Later versions of PoCL take
-another name. There is no variable for it, so we write the name of an older model with the same
-instructions where PoCL keeps it: in its description of the device, next to the name of the target.
+PoCL asks LLVM for the name of the model. LLVM 14, the one of pip's PoCL 3.0, says "generic" of AMD
+processors since Zen 5 (family 26) and of makers that it does not know, and its compiler refuses
+that name: `error: unknown target CPU 'generic'`. Later versions of PoCL take another one. There is
+no variable for it, so we write the name of an older model, all of whose instructions the processor
+has, where PoCL keeps it: in its description of the device, next to the name of the target.
 """
 
 from __future__ import annotations
@@ -20,41 +20,37 @@ LEVEL_3 = {"abm", "avx", "avx2", "bmi1", "bmi2", "cx16", "f16c"}
 LEVEL_3 |= {"fma", "lahf_lm", "movbe", "popcnt", "sse4_2", "xsave"}
 """The level x86-64-v3 in Linux's words: all that a compiler takes for a Haswell by itself."""
 
-_WIDE = {"adx", "avx512bw", "avx512cd", "avx512dq", "avx512f", "avx512vl", "clflushopt"}
+_WIDE = {"avx512bw", "avx512cd", "avx512dq", "avx512f", "avx512vl"}
 
 _TARGET = "x86_64-unknown-linux-gnu"
 _UNKNOWN = re.compile(rf"(OpenCL \S+ PoCL HSTR: \w+-{_TARGET}-)generic")
+_MODEL = re.compile(r"[a-z][a-z0-9-]+")
 _WORDS = 256  # of PoCL's description of a device, in which its model stands at word 80 (3.0)
 
 
 def known_model(cl_device: Any, version: str) -> str:
     """Have PoCL compile for an older model if LLVM does not know this processor's.
 
-    Returns the version of the device, with the name of that model, or as it was. In its
-    binaries and its cache PoCL keeps the name "generic" (`own_place`).
+    Returns the version of the device, with the name of that model, or as it was. In the numbers of
+    its binaries PoCL keeps the name "generic".
     """
     unknown = _UNKNOWN.fullmatch(version)
-    if unknown is None:
+    model = nearest_model(instructions()) if unknown else None
+    if unknown is None or model is None or not rename(cl_device, model):
         return version
-    model = nearest_model(instructions())
-    return unknown[1] + model if rename(cl_device, model) else version
+    return unknown[1] + model
 
 
-def own_place(reported: str, version: str) -> tuple[str, ...]:
-    """Return options that no text uses, so that PoCL's cache has a place for each model.
+def nearest_model(found: set[str]) -> str | None:
+    """Return a model of LLVM 14 all of whose instructions a processor has; None if none is sure.
 
-    ``reported`` is the version that PoCL reports, ``version`` that with the model compiled for.
+    PoCL brings its functions for several sets of instructions, and takes those of this processor.
+    LLVM ends the process if they have more than the model, so AVX-512 must be in both or in none.
     """
-    if reported == version:
-        return ()
-    return (f'-DSOCIETIES_MODEL="{version.rpartition("gnu-")[2]}"',)
-
-
-def nearest_model(found: set[str]) -> str:
-    """Return the newest of three models of LLVM 14 that has no other instructions."""
-    if not found >= LEVEL_3:
-        return "x86-64"
-    return "skylake-avx512" if found >= _WIDE else "haswell"
+    wide = found & _WIDE
+    if not found >= LEVEL_3 or (wide and wide != _WIDE):
+        return None
+    return "skylake-avx512" if wide else "haswell"
 
 
 def rename(cl_device: Any, model: str) -> bool:
@@ -67,10 +63,11 @@ def rename(cl_device: Any, model: str) -> bool:
     with suppress(OSError), Path("/proc/self/mem").open("r+b", buffering=0) as memory:
         memory.seek(cl_device.int_ptr)
         text = memory.read(_WORDS * size)
-        words = struct.unpack(f"{len(text) // size}P", text)
+        words = [word for (word,) in struct.iter_unpack("P", text[: len(text) // size * size])]
         for place in range(1, len(words)):
-            if _text(memory, words[place - 1]) == _TARGET and words[place]:
-                if _text(memory, words[place]) == model:
+            now = _text(memory, words[place])
+            if _MODEL.fullmatch(now) and _text(memory, words[place - 1]) == _TARGET:
+                if now == model:
                     return True
                 name = ctypes.create_string_buffer(model.encode())
                 ctypes.pythonapi.Py_IncRef(ctypes.py_object(name))

@@ -68,10 +68,12 @@ def version(device):
 
 
 def test_an_unknown_model_is_compiled_for_as_a_known_one(version):
+    model = processor.nearest_model(processor.instructions())
+    if model is None:
+        pytest.skip("no model has only instructions of this processor")
     done = subprocess.run(
         [sys.executable, "-c", BUILDS, version], capture_output=True, text=True, check=True
     )
-    model = processor.nearest_model(processor.instructions())
     prefix = version.partition("gnu-")[0]
     assert done.stdout.split("\n") == ["True", f"{prefix}gnu-{model}", "7", ""], done.stderr
 
@@ -89,10 +91,12 @@ def test_an_error_about_an_unknown_model_names_another_runtime(device, version, 
     ("instructions", "model"),
     [
         (LARGE | {"avx512_fp16"}, "skylake-avx512"),
-        (LARGE - {"avx512bw"}, "haswell"),
+        (LARGE - {"avx512bw"}, None),
+        (processor.LEVEL_3 | {"avx512f"}, None),
         (processor.LEVEL_3, "haswell"),
-        (processor.LEVEL_3 - {"fma"}, "x86-64"),
-        (set(), "x86-64"),
+        (processor.LEVEL_3 - {"fma"}, None),
+        (LARGE - {"movbe"}, None),
+        (set(), None),
     ],
 )
 def test_no_model_has_instructions_that_the_processor_lacks(instructions, model):

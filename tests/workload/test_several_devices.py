@@ -8,6 +8,7 @@ import signal
 import subprocess
 import sys
 import threading
+import time
 
 import pytest
 from datasets import datasets
@@ -159,6 +160,32 @@ def test_a_second_ctrl_c_ends_a_run_that_reads_a_device_that_hangs(
     finally:
         for timer in timers:
             timer.cancel()
+    societies.run(config, table=TABLE, out=out, resume=True)
+    assert datasets(out) == alone
+
+
+@pytest.mark.ci
+def test_a_second_ctrl_c_lets_a_run_whose_file_is_slow_save_its_state(
+    alone, tmp_path, processes, monkeypatch
+):
+    """Its devices answer, so they are not given up while another thread writes."""
+    monkeypatch.setattr(interrupts, "GRACE", 0.5)
+    monkeypatch.setattr(blocks, "COMMIT_SECONDS", 0.0)
+    original, calls = blocks.Simulation._put, []
+
+    def slow(*given):
+        calls.append(given)
+        if len(calls) == 1:
+            for _ in range(2):
+                os.kill(os.getpid(), signal.SIGINT)
+                time.sleep(1.5)
+        return original(*given)
+
+    monkeypatch.setattr(blocks.Simulation, "_put", slow)
+    config, out = ensemble(replicates=7), tmp_path / "run.h5"
+    with pytest.raises(Interrupted):
+        societies.run(config, table=TABLE, out=out, device=listed(2))
+    assert [process._process.returncode for process in processes] == [0, 0]
     societies.run(config, table=TABLE, out=out, resume=True)
     assert datasets(out) == alone
 

@@ -10,6 +10,7 @@ from __future__ import annotations
 import argparse
 import json
 import re
+import runpy
 import sys
 import zipfile
 from pathlib import Path
@@ -17,11 +18,6 @@ from typing import Any
 
 import numpy as np
 import pyopencl as cl
-
-if __package__:
-    from societies.opencl.processor import known_model
-else:  # a capture has a copy
-    from processor import known_model  # type: ignore[import-not-found,no-redef]
 
 HERE = Path(__file__).resolve().parent
 KERNELS = re.compile(r"kernel(_\d+)?\.cl")
@@ -113,6 +109,14 @@ def choose(found: list[tuple[str, Any]], asked: str | None, captured: dict[str, 
     return min(real, key=rank)
 
 
+def use_known_model(device: Any) -> None:
+    """Let PoCL compile for this processor even if its compiler does not know it."""
+    for file in (HERE / "processor.py", HERE.parent.parent / "opencl" / "processor.py"):
+        if file.exists():  # in a capture; in the package
+            runpy.run_path(str(file))["known_model"](device, device.version)
+            return
+
+
 def run(
     device: Any,
     launch: dict[str, Any],
@@ -121,7 +125,7 @@ def run(
     wanted: list[str],
 ) -> dict[str, Any]:
     """Build the kernels, copy the arrays, launch in order, and return the ``wanted`` arrays."""
-    known_model(device, device.version)
+    use_known_model(device)
     context = cl.Context([device])
     queue = cl.CommandQueue(context)
     programs = {

@@ -382,8 +382,9 @@ class Engine:
     def close(self) -> None:
         """End what the engine has started; it cannot be used afterwards."""
 
-    def let_go(self) -> None:
-        """Let other threads no longer wait for devices that are in processes of their own."""
+    def let_go(self, seconds: float) -> bool:
+        """End what has waited so long for a process of a device; return whether anything has."""
+        return False
 
     def checkpointed_state(self) -> State:
         """Return a copy of the arrays that a checkpoint holds."""

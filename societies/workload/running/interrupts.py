@@ -10,7 +10,7 @@ import signal
 import threading
 import time
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager, nullcontext
+from contextlib import contextmanager, nullcontext, suppress
 from types import FrameType
 from typing import Any
 
@@ -37,14 +37,16 @@ class Interruption:
     Attributes
     ----------
     number : number of the first signal; 0 if none has arrived
-    let_go : called some time after the second signal, to end what waits for a device in any thread
-    late : whether it was called
+    let_go : function that ends what has waited for a device for a number of seconds, in any thread,
+        and returns whether anything has; called again and again after the second signal
+    late : whether it has ended anything
+    over : whether the run has ended
     """
 
     def __init__(self) -> None:
         self.number = 0
-        self.let_go: Callable[[], None] = lambda: None
-        self.late = False
+        self.let_go: Callable[[float], bool] = lambda seconds: False
+        self.late = self.over = False
         self._first = self._second = self._again = False
 
     def is_set(self) -> bool:
@@ -98,15 +100,16 @@ class Interruption:
             return
         once, self._again = self._again, self.is_set()
         self.number = self.number or number
-        if self._again and not once:  # a Timer takes locks, which this thread may hold
-            _thread.start_new_thread(self._leave, ())
+        if self._again and not once:
+            with suppress(RuntimeError):  # the system has no thread left
+                _thread.start_new_thread(self._leave, ())  # a Timer takes locks, also this thread's
         if self._first or (self._again and self._second):
             raise Stopped(self.number)
 
     def _leave(self) -> None:
-        time.sleep(GRACE)
-        self.late = True
-        self.let_go()
+        while not self.over:
+            time.sleep(GRACE / 10)
+            self.late = self.let_go(GRACE) or self.late
 
 
 @contextmanager
@@ -145,6 +148,7 @@ def interrupts() -> Iterator[Interruption]:
             yield flag
         whole = True
     finally:
+        flag.over = True
         for number, handler in before.items():
             signal.signal(number, handler)
         former = before.get(flag.number)

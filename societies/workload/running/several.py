@@ -9,12 +9,14 @@ copy depends on no other.
 
 from __future__ import annotations
 
+import math
 import os
 import pickle
 import subprocess
 import sys
 import tempfile
 import threading
+import time
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
 from typing import Any
@@ -242,10 +244,15 @@ class Several(Engine):
                 self._unread = left  # not awaited here: a signal may end this, and a device hang
                 del first
 
-    def let_go(self) -> None:
-        """Kill the processes: a thread that waits for one gets an error."""
-        for process in self._processes:
+    def let_go(self, seconds: float) -> bool:
+        """Kill processes that have not answered for so long; return whether there are any.
+
+        A thread that waits for one gets an error.
+        """
+        late = [one for one in self._processes if time.monotonic() - one.awaited_since >= seconds]
+        for process in late:
             process.kill()
+        return bool(late)
 
     def close(self) -> None:
         """End the processes."""
@@ -260,6 +267,8 @@ class _Process:
     """A process that computes on one device (`societies.workload.running.worker`)."""
 
     part: OwnCopies
+    awaited_since = math.inf
+    """Since when, by `time.monotonic`, a thread has been waiting for an answer."""
 
     def __init__(self, device: str, devices: Sequence[str], descriptor: int) -> None:
         self._device, self._devices = device, devices
@@ -286,6 +295,7 @@ class _Process:
     def answer(self) -> Any:
         """Return the result of the method, or the error that it raised."""
         assert self._process.stdout is not None
+        self.awaited_since = time.monotonic()
         try:
             found = pickle.load(self._process.stdout)
         except (EOFError, OSError, pickle.UnpicklingError):
@@ -294,6 +304,8 @@ class _Process:
             found = DeviceError(f"its process {how}; is the host's memory full?")
         else:
             self._waiting -= 1
+        finally:
+            self.awaited_since = math.inf
         if type(found) is not DeviceError:
             return found
         others = [one for one in self._devices if one != self._device]

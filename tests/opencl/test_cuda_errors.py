@@ -85,6 +85,23 @@ def test_translated_text_counts_its_lines_as_the_users(source, name, of, opencl,
     assert line == line_of(of, opencl)
 
 
+def test_instructions_of_ptx_have_the_only_name_that_nvrtc_knows(tmp_path):
+    """OpenCL C has ``__asm__``; NVRTC knows no such word."""
+    (tmp_path / "reverse.cl").write_text(
+        """
+__kernel void reverse(__global uint *a)
+{
+    uint b;
+    __asm__("brev.b32 %0, %1;" : "=r"(b) : "r"(a[0]));
+    a[0] = b;
+}
+"""
+    )
+    text = translate(plan_file(tmp_path / "reverse.cl", {"DEVICE_IS_CPU": "0"}).source, {}).text
+    assert ' asm("brev.b32 %0, %1;" : "=r"(b) : "r"(a[0]));' in text
+    assert "__asm__" not in text
+
+
 UNDEFINED = """\
 FOLDER/user.cl(9): error: identifier "unknown" is undefined
       scratch[get_local_id(0)] = (2 * (unknown));

@@ -33,7 +33,7 @@ _LOCAL = frozenset({"__local", "local"})
 _CONSTANT = frozenset({"__constant", "constant"})
 _KERNEL = frozenset({"__kernel", "kernel"})
 _QUALIFIERS = _DROPPED | _LOCAL | _CONSTANT | {"const", "volatile"}
-_WORDS = {"restrict": "__restrict__", "__restrict": "__restrict__"}
+_WORDS = {"restrict": "__restrict__", "__restrict": "__restrict__", "__asm__": "asm"}
 _IGNORED_ATTRIBUTES = frozenset({"overloadable", "__overloadable__", "vec_type_hint"})
 
 _FUNCTIONS = """

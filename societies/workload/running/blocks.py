@@ -120,7 +120,7 @@ class Simulation:
         try:
             yield from self._blocks(tick, last)
         except DeviceError:
-            if self.stop.late:
+            if self.stop.again:  # what waits for a device may have been ended
                 self.stop.check()
             raise
         finally:  # if the caller stops iterating, it closes the file next

@@ -382,9 +382,8 @@ class Engine:
     def close(self) -> None:
         """End what the engine has started; it cannot be used afterwards."""
 
-    def let_go(self, seconds: float) -> bool:
-        """End what has waited so long for a process of a device; return whether anything has."""
-        return False
+    def let_go(self, seconds: float) -> None:
+        """End what has waited so long for a process of a device."""
 
     def checkpointed_state(self) -> State:
         """Return a copy of the arrays that a checkpoint holds."""

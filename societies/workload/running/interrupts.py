@@ -37,17 +37,17 @@ class Interruption:
     Attributes
     ----------
     number : number of the first signal; 0 if none has arrived
-    let_go : function that ends what has waited for a device for a number of seconds, in any thread,
-        and returns whether anything has; called again and again after the second signal
-    late : whether it has ended anything
+    again : whether a second one has arrived
+    let_go : function that ends what has waited for a device for a number of seconds, in any thread;
+        called again and again after the second signal
     over : whether the run has ended
     """
 
     def __init__(self) -> None:
         self.number = 0
-        self.let_go: Callable[[float], bool] = lambda seconds: False
-        self.late = self.over = False
-        self._first = self._second = self._again = False
+        self.let_go: Callable[[float], None] = lambda seconds: None
+        self.again = self.over = False
+        self._first = self._second = False
 
     def is_set(self) -> bool:
         """Return True if a signal has arrived."""
@@ -61,7 +61,7 @@ class Interruption:
         """
         self._second = True
         try:
-            grace = _signal_later(self.number) if self._again else nullcontext()
+            grace = _signal_later(self.number) if self.again else nullcontext()
             with grace, signals.writing(False):
                 yield
         finally:
@@ -98,18 +98,18 @@ class Interruption:
         """Handle a signal."""
         if not signals.counts(number):
             return
-        once, self._again = self._again, self.is_set()
+        once, self.again = self.again, self.is_set()
         self.number = self.number or number
-        if self._again and not once:
+        if self.again and not once:
             with suppress(RuntimeError):  # the system has no thread left
                 _thread.start_new_thread(self._leave, ())  # a Timer takes locks, also this thread's
-        if self._first or (self._again and self._second):
+        if self._first or (self.again and self._second):
             raise Stopped(self.number)
 
     def _leave(self) -> None:
         while not self.over:
             time.sleep(GRACE / 10)
-            self.late = self.let_go(GRACE) or self.late
+            self.let_go(GRACE)
 
 
 @contextmanager

@@ -244,15 +244,11 @@ class Several(Engine):
                 self._unread = left  # not awaited here: a signal may end this, and a device hang
                 del first
 
-    def let_go(self, seconds: float) -> bool:
-        """Kill processes that have not answered for so long; return whether there are any.
-
-        A thread that waits for one gets an error.
-        """
-        late = [one for one in self._processes if time.monotonic() - one.awaited_since >= seconds]
-        for process in late:
-            process.kill()
-        return bool(late)
+    def let_go(self, seconds: float) -> None:
+        """Kill processes that have not answered for so long: who waits for one gets an error."""
+        for process in self._processes:
+            if time.monotonic() - process.awaited_since >= seconds:
+                process.kill()
 
     def close(self) -> None:
         """End the processes."""

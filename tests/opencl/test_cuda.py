@@ -152,8 +152,10 @@ def test_a_program_is_compiled_once(paper, tmp_path, monkeypatch):
     assert again._cl_program.entries == program._cl_program.entries
 
 
-def test_a_required_workgroup_is_known(paper, tmp_path):
-    text = "__kernel __attribute__((reqd_work_group_size(8, 4, 1))) void f(const uint n) {}\n"
+@pytest.mark.parametrize("size", ["8, 4, 1", "0x8u,4,1", "WIDE * 2, (WIDE), 1"])
+def test_a_required_workgroup_is_known(paper, tmp_path, size):
+    attribute = f"__attribute__((reqd_work_group_size({size})))"
+    text = f"#define WIDE 4\n__kernel {attribute} void f(const uint n) {{}}\n"
     kernel = built(paper, tmp_path, text).kernel("f")
     assert kernel.required_local_size == (8, 4, 1)
 

@@ -16,6 +16,7 @@ from pathlib import Path
 
 from societies.errors import BuildError
 from societies.kerneltext.source import AmalgamatedText
+from societies.localmem.condition import value_of
 from societies.localmem.preprocess import preprocess
 from societies.opencl.signature import TypeNames
 
@@ -220,8 +221,7 @@ class _Translation:
                 end = self._closing(n + 1)
                 words = [self._token(k) for k in range(n, end + 1)]
                 if "reqd_work_group_size" in words:
-                    numbers = [int(w.rstrip("uUlL"), 0) for w in words if w[0].isdigit()]
-                    bounds = (numbers[0], numbers[1], numbers[2])
+                    bounds = self._required(n + 2 + words[2:].index("reqd_work_group_size"))
                     self._blank(n, end)
                     size = bounds[0] * bounds[1] * bounds[2]
                     self._tokens[self._solid[n]] = f"__launch_bounds__({size})"
@@ -237,6 +237,12 @@ class _Translation:
             declared.append(self._local_parameter(name, first, last))
         if declared and self._token(end + 1) == "{":
             self._tokens[self._solid[end + 1]] = "{ " + " ".join(declared)
+
+    def _required(self, i: int) -> tuple[int, int, int]:
+        """Return the size of the workgroup that the attribute at ``i`` requires."""
+        sizes = self._parameters(i + 2, self._closing(i + 1))
+        x, y, z = (value_of([self._token(k) for k in range(*one)]) for one in sizes)
+        return x, y, z
 
     def _local_parameter(self, kernel: str, first: int, last: int) -> str:
         """Make a local pointer of a kernel a distance, and return the pointer's declaration."""

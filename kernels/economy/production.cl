@@ -9,6 +9,8 @@
 #include "primitives/group.cl"
 #include "primitives/reduce.cl"
 
+#define MOVED 8  // numbers that a work-item moves at once
+
 // Make the promised devices of one type and resource, one by one, and return the minutes that it
 // took. `used` counts the components used up, by resource.
 INLINED real make_all(AGENT_PARAMETERS, const uint device_type, const uint resource,
@@ -17,19 +19,26 @@ INLINED real make_all(AGENT_PARAMETERS, const uint device_type, const uint resou
     const int count = to_make(agent, device_type, resource);
     if (count <= 0) return 0.0;
     const int maker = maker_type[device_type];
-    real total = 0.0;
+    const uint curve = making_curve(agent, resource);
+    const real learns = device_experience_for_making[device_type];
+    real knows = device_experience(agent, device_type, resource), total = 0.0;
+    real left = maker == BY_HAND ? 0.0 : device_minutes(agent, maker, resource);
+    int with_maker = 0;
     for (int i = 0; i < count; ++i) {
-        const int with = owned_maker(AGENT(agent), device_type, resource);
-        const real speed = making_speed(AGENT(agent), device_type, resource);
-        const real spent = making_time(AGENT(agent), device_type, resource);
+        const bool aided = left > 0.0;
+        const real speed = aided ? device_factor[maker] : 1.0;
+        const real spent = making_effort(TABLES, curve, knows) / speed;
         total += spent;
-        if (with != BY_HAND) {
-            const real left = device_minutes(agent, maker, resource) - spent;
-            device_minutes(agent, maker, resource) = left > 0.0 ? left : 0.0;
-            atomic_inc(&made_with_device(agent, device_type));
+        if (aided) {
+            left = left > spent ? left - spent : 0.0;
+            ++with_maker;
         }
-        device_experience(agent, device_type, resource) +=
-            device_experience_for_making[device_type] / speed;
+        knows += learns / speed;
+    }
+    device_experience(agent, device_type, resource) = knows;
+    if (with_maker > 0) {
+        device_minutes(agent, maker, resource) = left;
+        atomic_add(&made_with_device(agent, device_type), with_maker);
     }
     practised(agent, device_type, resource) = 1;
     recently_made(agent, device_type, resource, 0) += count;
@@ -55,12 +64,11 @@ static void use_component(STATE_PARAMETERS, const size_t society, const uint age
     }
 }
 
-// All that a living agent makes in a day.
-COLLECTIVE_WHOLE void produce(AGENT_PARAMETERS)
+// Begin a day of what was made recently, and forget the oldest one. On a GPU neighbours move
+// neighbouring numbers, from the last ones on: some are read, then these are written.
+COLLECTIVE void begin_production_day(AGENT_PARAMETERS)
 {
-    __local real *spent = local_malloc(RESOURCES * sizeof(real));
-    __local int *used = local_malloc(RESOURCES * sizeof(int));
-
+#if DEVICE_IS_CPU
     for (uint device_type = 0; device_type < TYPES; ++device_type)
         for (uint r = LANE; r < resources; r += LANES) {
             for (uint day = PRODUCTION_MEMORY - 1; day > 0; --day)
@@ -68,6 +76,35 @@ COLLECTIVE_WHOLE void produce(AGENT_PARAMETERS)
                     recently_made(agent, device_type, r, day - 1);
             recently_made(agent, device_type, r, 0) = 0;
         }
+#else
+    __global int *made = &recently_made(agent, 0, 0, 0);
+    uint end = TYPES * RESOURCES * PRODUCTION_MEMORY;
+    do {
+        const uint first = end > MOVED * LANES ? end - MOVED * LANES : 0;
+        int moved[MOVED];
+#pragma unroll
+        for (uint j = 0; j < MOVED; ++j) {
+            const uint i = first + j * LANES + LANE;
+            moved[j] = i < end && i % PRODUCTION_MEMORY != 0 ? made[i - 1] : 0;
+        }
+        group_barrier(CLK_GLOBAL_MEM_FENCE);  // numbers are read, before others replace them
+#pragma unroll
+        for (uint j = 0; j < MOVED; ++j) {
+            const uint i = first + j * LANES + LANE;
+            if (i < end) made[i] = moved[j];
+        }
+        end = first;
+    } while (end > 0);
+    group_barrier(CLK_GLOBAL_MEM_FENCE);  // zeros of the new day, before they are added to
+#endif
+}
+
+// All that a living agent makes in a day.
+COLLECTIVE_WHOLE void produce(AGENT_PARAMETERS)
+{
+    __local real *spent = local_malloc(RESOURCES * sizeof(real));
+    __local int *used = local_malloc(RESOURCES * sizeof(int));
+    begin_production_day(AGENT(agent));
 
     uint place = 0;
     do {

@@ -7,6 +7,10 @@
 
 #include "primitives/real.cl"
 
+// An agent of a society: the first arguments of many functions.
+#define AGENT_PARAMETERS STATE_PARAMETERS, TABLE_PARAMETERS, const size_t society, const uint agent
+#define AGENT(agent) STATE, TABLES, society, agent
+
 #if GROUPS == 1
 #define group_of(agent) 0u
 #else

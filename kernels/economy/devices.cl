@@ -15,10 +15,6 @@
 #define making_last(curve) ((int)making_length_table[curve] - 1)
 #endif
 
-// An agent of a society: the first arguments of most functions of devices.
-#define AGENT_PARAMETERS STATE_PARAMETERS, TABLE_PARAMETERS, const size_t society, const uint agent
-#define AGENT(agent) STATE, TABLES, society, agent
-
 #define BY_HAND (-1)
 
 // Type of the components of a type; -1 for a tool, which is made of resources.

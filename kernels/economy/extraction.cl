@@ -355,7 +355,7 @@ INLINED bool use_source(WORK_PARAMETERS, const uint resource)
 #endif
 
 // How many times faster than by hand a unit is extracted with a source.
-INLINED real factor_of(WORK_PARAMETERS, const int from)
+INLINED real factor_of(TABLE_PARAMETERS, const int from)
 {
 #if DEVICES
     if (from != source_of(BY_HAND)) return device_factor[from - source_of(TOOL)];
@@ -370,7 +370,7 @@ INLINED real look(WORK_PARAMETERS, const uint resource, const real known, const 
 {
     const real by_hand = effort(TABLES, effort_curve(agent, resource), known);
 #if DEVICES
-    const real factor = factor_of(WORK, source[resource]);
+    const real factor = factor_of(TABLES, source[resource]);
 #else
     const real factor = 1.0;
 #endif
@@ -384,7 +384,7 @@ INLINED void look_at_all(WORK_PARAMETERS, TREE_PARAMETERS)
 {
 #if DEVICES
     for (int from = LANE; from < SOURCES; from += LANES) {
-        speed[from] = factor_of(WORK, from);
+        speed[from] = factor_of(TABLES, from);
         learned[from] = 1.0 / speed[from];
     }
 #endif
@@ -439,6 +439,15 @@ INLINED real extract_unit(WORK_PARAMETERS, const uint resource)
     return look(WORK, resource, known, units, same);
 }
 
+// An agent, and the units that it extracts with each source.
+#if DEVICES
+#define DAY_PARAMETERS AGENT_PARAMETERS, __local int *units_from
+#define DAY AGENT(agent), units_from
+#else
+#define DAY_PARAMETERS AGENT_PARAMETERS
+#define DAY AGENT(agent)
+#endif
+
 // An agent's day so far: its minutes, what the last of them brought, what pays best now.
 typedef struct {
     real start, time, end, last_gain;
@@ -448,7 +457,7 @@ typedef struct {
 
 // The day begins after the time that was spent making devices. If making took all of the day, its
 // last minute brought what the devices did. The dead have no day.
-INLINED day_t begin_day(WORK_PARAMETERS, TREE_PARAMETERS)
+INLINED day_t morning(DAY_PARAMETERS)
 {
     day_t day = {P(day_length), P(day_length), P(day_length), 0.0, {0.0, 0}, {0, 0}};
     if (!alive(agent)) return day;
@@ -461,8 +470,14 @@ INLINED day_t begin_day(WORK_PARAMETERS, TREE_PARAMETERS)
     if (day.start >= P(day_length)) day.last_gain = device_gain(agent) / day.start;
 #endif
     day.time = day.start;
-    day.best = read_root(TREE);
     day.rng = rng_load(stream(agent, PURPOSE_EXTRACTION));
+    return day;
+}
+
+INLINED day_t begin_day(WORK_PARAMETERS, TREE_PARAMETERS)
+{
+    day_t day = morning(DAY);
+    day.best = read_root(TREE);
     return day;
 }
 
@@ -476,12 +491,17 @@ INLINED void work_on(WORK_PARAMETERS, TREE_PARAMETERS, day_t *day)
     day->best = update(TREE, r, siblings, extract_unit(WORK, r));
 }
 
-INLINED void end_of_work(WORK_PARAMETERS, const day_t day)
+INLINED void evening(AGENT_PARAMETERS, const day_t day)
 {
     if (!alive(agent)) return;
     stream(agent, PURPOSE_EXTRACTION) = rng_pack(day.rng);
     minutes(agent) = day.time - day.start;
     gain_per_minute(agent) = day.last_gain;
+}
+
+INLINED void end_of_work(WORK_PARAMETERS, const day_t day)
+{
+    evening(AGENT(agent), day);
 }
 
 INLINED void practise(WORK_PARAMETERS)

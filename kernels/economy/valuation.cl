@@ -36,7 +36,11 @@ typedef uint count_t;
 #define NEED_ROW (2 * RESOURCES)
 #define COUNT_WORDS ((RESOURCES + 63) / 64)
 #define NEED_SPACE 9216
+#if CROWDED
+#define MOST_ROWS WORK_ITEMS
+#else
 #define MOST_ROWS (RESOURCES < 64 ? RESOURCES : 64)
+#endif
 #if DEVICE_IS_CPU || NEED_ROW * COUNT_BYTES * 2 > NEED_SPACE
 #define NEED_ROWS 1
 #elif NEED_ROW * COUNT_BYTES * MOST_ROWS > NEED_SPACE

@@ -49,11 +49,17 @@ ROW_LIMIT, DEVICE_ROW_LIMIT = 512, 256
 EXTRACTION_ROWS, DEVICE_EXTRACTION_ROWS = 3, len(SOURCES) + 4
 """Reals per resource that extraction stores in global memory above this limit (extraction.cl)."""
 
+REALS_OF_A_UNIT = 4
+"""Reals for what is known of the next unit of a resource (extraction_in_step.cl)."""
+
 EXTRACTION_SPACE = 25 * 1024
 """Bytes of local memory for the agents whose extraction one workgroup computes concurrently."""
 
 MOST_TOGETHER = 8
 """Most agents of such a workgroup: each has one work-item, and local memory is scarce."""
+
+IN_STEP = 16
+"""Most agents of a workgroup of a GPU whose days need little local memory."""
 
 GROUPS_BEFORE_TOGETHER = 1024
 """Workgroups that keep a large GPU busy; with more agents, each workgroup takes several."""
@@ -110,6 +116,11 @@ def extraction_front(p: Parameters) -> bool:
     return p.devices is not None and 4 < p.resources <= 64 and not has_band(p)
 
 
+def extraction_in_step(p: Parameters) -> int:
+    """Return how many agents of a workgroup of a GPU extract in step if there are many, or 0."""
+    return IN_STEP if p.resources <= 64 and not has_band(p) else 0
+
+
 def extraction_slots(p: Parameters) -> int:
     """Return how many agents' extraction fits the local memory of a workgroup, at most 8."""
     limit, _ = extraction_rows(p)
@@ -121,13 +132,13 @@ def extraction_slots(p: Parameters) -> int:
     return max(1, slots)
 
 
-def extraction_together(p: Parameters, societies: int) -> int:
+def extraction_together(p: Parameters, societies: int, most: int) -> int:
     """Return the agents per workgroup of extraction: two, or more if there are many agents.
 
-    Two keep a processor's core busier than one alone; eight share a GPU's.
+    Two keep a processor's core busier than one alone; more share a GPU's.
     """
     many: int = -(-societies * p.agents // GROUPS_BEFORE_TOGETHER)
-    return min(extraction_slots(p), max(2, many))
+    return min(most, max(2, many))
 
 
 def meetings_in_step(p: Parameters) -> int:

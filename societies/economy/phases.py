@@ -59,13 +59,11 @@ def _launched(p: Parameters, societies: int) -> dict[str, Phase]:
     """Return the phases that are launched differently from one workgroup for each agent."""
     agents, pairs = societies * p.agents, societies * (p.agents // 2)
     scores = Scratch((pairs, memory.scores_in_global_memory(p)))
-    rows = Scratch((agents, memory.extraction_in_global_memory(p)))
     # kernels/economy/menu.cl, menu_t: a real for each resource, two, and at most half a word for
     # each resource twice, in whole reals
     menu = p.resources + 2 + (p.resources + 1) // 2
     menus = {"menus": Scratch((agents, menu), shared="menus", cached=True)}
     meetings = {"scores": replace(scores, shared="scores"), **menus}
-    together = memory.extraction_together(p, societies)
 
     def opens(
         first: str, steps: tuple[str, ...], market: Launch, *more: Launch, on_cpu: bool | None
@@ -82,12 +80,7 @@ def _launched(p: Parameters, societies: int) -> dict[str, Phase]:
             global_size=societies * (p.agents + 1) * PURPOSE_COUNT,
             arguments={"societies": societies},
         ),
-        "extraction": phase(
-            "economy/extraction.cl",
-            -(-agents // together),
-            scratch={"rows": rows},
-            arguments={"all_agents": agents, "together": together},
-        ),
+        "extraction": _extraction(p, societies),
         "matching": opens(
             "matching",
             ("trading",) * p.rounds,
@@ -100,14 +93,6 @@ def _launched(p: Parameters, societies: int) -> dict[str, Phase]:
         "society_statistics": Phase(_of_societies(p, societies)),
         "consumption": phase("economy/consumption.cl", agents),
     }
-    if memory.extraction_front(p):
-        (usual,) = found["extraction"].launches
-        own = Launch(
-            "economy/extraction_front.cl", agents, "extraction_by_front", scratch={"rows": rows}
-        )
-        found["extraction"] = Phase((replace(usual, together=own),))
-    if memory.extraction_at_once(p, societies):
-        found["extraction"] = _at_once(p, societies, found["extraction"])
     if p.futures:
         found["seed_futures"] = found["seed_streams"]
     if p.synchronizes:
@@ -170,12 +155,41 @@ def _launched(p: Parameters, societies: int) -> dict[str, Phase]:
     return found
 
 
-def _at_once(p: Parameters, societies: int, usual: Phase) -> Phase:
+def _extraction(p: Parameters, societies: int) -> Phase:
+    """Return the forms of extraction for CPUs and for GPUs with few and with many agents."""
+    agents = societies * p.agents
+    reals = memory.extraction_in_global_memory(p)
+
+    def several(kernel: str, most: int, more: int = 0) -> Launch:
+        rows = Scratch((agents, reals + more * p.resources), shared=kernel)
+        together = memory.extraction_together(p, societies, most)
+        return Launch(
+            f"economy/{kernel}.cl",
+            -(-agents // together),
+            kernel,
+            scratch={"rows": rows},
+            arguments={"all_agents": agents, "together": together},
+        )
+
+    usual = several("extraction", memory.extraction_slots(p))
+    many = usual
+    if memory.extraction_in_step(p):
+        many = several("extraction_in_step", memory.extraction_in_step(p), memory.REALS_OF_A_UNIT)
+    if memory.extraction_at_once(p, societies):
+        return _at_once(p, societies, usual)
+    if memory.extraction_front(p):
+        file, kernel = "economy/extraction_front.cl", "extraction_by_front"
+        many = replace(many, together=Launch(file, agents, kernel, scratch=many.scratch))
+    if many is usual:
+        return Phase((usual,))
+    return Phase((replace(usual, on_cpu=True), replace(many, on_cpu=False)))
+
+
+def _at_once(p: Parameters, societies: int, usual: Launch) -> Phase:
     """Return the form of extraction for GPUs with few agents.
 
     Without trade an agent's day ends with extraction, and its statistics follow in the same launch.
     """
-    (launch,) = usual.launches
     own = Launch(
         "economy/day_without_trade.cl",
         societies * p.agents,
@@ -184,7 +198,7 @@ def _at_once(p: Parameters, societies: int, usual: Phase) -> Phase:
         on_cpu=False,
     )
     return Phase(
-        (replace(launch, on_cpu=True), own),
+        (replace(usual, on_cpu=True), own),
         joined=Joined(("end_day", "agent_statistics"), replace(own, kernel="day_without_trade")),
     )
 

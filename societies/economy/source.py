@@ -168,6 +168,7 @@ def macros(p: Parameters) -> dict[str, int | float]:
         "EXTRACTION_SLOTS": memory.extraction_slots(p),
         "EXTRACTION_AHEAD": int(memory.extraction_ahead(p)),
         "EXTRACTION_FRONT": int(memory.extraction_front(p)),
+        "EXTRACTION_IN_STEP": memory.extraction_in_step(p),
         "UNITS_AHEAD": memory.UNITS_AHEAD,
         "STATISTICS_AT_ONCE": int(memory.statistics_at_once(p)),
         "MEETINGS_IN_STEP": memory.meetings_in_step(p),

@@ -30,6 +30,9 @@ MODEL_VERSION = "1"
 AGENTS_PER_COMPUTE_UNIT = 16
 """Above this number of agents per compute unit a GPU cannot keep all workgroups resident."""
 
+REGISTERS = 64
+"""Registers of a work-item with which 32 workgroups of a warp fit a multiprocessor of NVIDIA."""
+
 
 class Economy(Workload[EconomyConfig, "Parameters"]):
     """Self-interested agents that extract, barter, invent, make and consume."""
@@ -138,9 +141,16 @@ class Economy(Workload[EconomyConfig, "Parameters"]):
         """
         from societies.workload.declare.phases import workgroup_size
 
-        crowded = copies * p.agents > AGENTS_PER_COMPUTE_UNIT * device.compute_units
-        items = 1 if device.kind == "gpu" and crowded else p.resources
+        items = 1 if self._crowded(p, copies, device) else p.resources
         return workgroup_size(device, items)
+
+    def registers(self, p: Parameters, copies: int, device: Any) -> int:
+        """Return a number with which a GPU can hold as many agents as it has places for groups."""
+        return REGISTERS if self._crowded(p, copies, device) else 0
+
+    def _crowded(self, p: Parameters, copies: int, device: Any) -> bool:
+        many = copies * p.agents > AGENTS_PER_COMPUTE_UNIT * device.compute_units
+        return many and device.kind == "gpu"
 
     def work_done(self, config: EconomyConfig, ticks: int) -> float:
         """Return agent-days."""

@@ -125,6 +125,11 @@ class Device:
             options.extend(DEBUG_BUILD_OPTIONS)
         return tuple(options)
 
+    def options_for(self, registers: int) -> tuple[str, ...]:
+        """Return build options for at most so many registers of a work-item; 0: any number."""
+        asked = registers and self.platform == NVIDIA
+        return (f"-cl-nv-maxrregcount={registers}",) if asked else ()
+
     @property
     def workgroup_limit(self) -> int:
         """Largest number of work-items in a workgroup."""

@@ -17,6 +17,7 @@ from societies import config_from_dict
 from societies.economy import memory, schedule, source
 from societies.economy.parameters import parameters
 from societies.opencl import choose_device
+from societies.workload.declare import phases as declared
 
 pytestmark = pytest.mark.xdist_group("device phases")  # its runs and programs are shared
 
@@ -186,9 +187,11 @@ def test_what_fits_local_memory_may_be_in_global_memory(monkeypatch):
 
 
 @pytest.mark.ci
-@pytest.mark.parametrize("together", [1, 3, 8])
-def test_any_number_of_agents_may_share_a_workgroup(together, monkeypatch):
-    monkeypatch.setattr(memory, "extraction_together", lambda p, societies: together)
+@pytest.mark.parametrize(("together", "in_step"), [(1, 0), (3, 0), (8, 0), (3, 3), (32, 32)])
+def test_any_number_of_agents_may_share_a_workgroup(together, in_step, monkeypatch):
+    monkeypatch.setattr(declared, "GROUPS_A_UNIT", 0)
+    monkeypatch.setattr(memory, "extraction_together", lambda p, societies, most: together)
+    monkeypatch.setattr(memory, "IN_STEP", in_step)
     for on_cpu in (0, 1):
         one = device_engine.__wrapped__("groups", on_cpu, 5, phases=("extraction",))
         compare(one, states("groups", "extraction"))
@@ -210,10 +213,11 @@ def late(before, seed):
 
 
 @pytest.mark.ci
-@pytest.mark.parametrize("phase", ["extraction", "own_use"])
-def test_a_late_day_in_the_form_for_gpus(phase, monkeypatch):
-    """The front of extraction, and devices that are worth it and only then asked for."""
-    monkeypatch.setattr(memory, "extraction_together", lambda p, societies: 2)
+@pytest.mark.parametrize(("phase", "few"), [("extraction", 8), ("extraction", 0), ("own_use", 8)])
+def test_a_late_day_in_the_form_for_gpus(phase, few, monkeypatch):
+    """Extraction by a front and in step; devices that are worth it and only then asked for."""
+    monkeypatch.setattr(declared, "GROUPS_A_UNIT", few)
+    monkeypatch.setattr(memory, "extraction_together", lambda p, societies, most: 2)
     steps, reference = states("6x9", phase), ReferenceEngine(of_case("6x9"))
     found = []
     for seed in range(12):

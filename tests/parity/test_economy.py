@@ -254,33 +254,61 @@ def test_what_a_gpu_does_at_once_changes_nothing(monkeypatch, name, items):
         assert launches == quiet - saved
 
 
-def test_units_that_a_gpu_looks_ahead_change_nothing(monkeypatch):
-    """With full experience after some days, by hand and with devices that wear out."""
-    settings = {"agents": 3, "resources": 8, "replicates": 2, "devices": "all", **INVENTIVE}
-    p = parameters(
-        config_from_dict(
-            {"workload": "economy", "days": 25, "extraction": {"max_experience": 10}, **settings}
-        )
-    )
-    assert phases(p, 2)["extraction"].on(False, 1).launches[0].kernel == "extraction_by_front"
+WORN = {"agents": 3, "resources": 8, "devices": "all", **INVENTIVE}
+EXTRACTED = ("held", "experience", "stream", "minutes", "gain_per_minute", "extracted")
+EXTRACTED_WITH = ("device_minutes", "minutes_with", "extracted_with", "overtime")
+
+
+def compare_extraction(monkeypatch, settings, kernel, items, few):
+    """Compare a form of extraction for GPUs with that for CPUs, on 25 days; return the last one."""
+    base = {"workload": "economy", "days": 25, "replicates": 2}
+    p = parameters(config_from_dict({**base, "extraction": {"max_experience": 10}, **settings}))
+    monkeypatch.setattr(declared, "GROUPS_A_UNIT", 8 if few else 0)
+    (found,) = [one for one in phases(p, 2)["extraction"].on(False, 1).launches if not one.on_cpu]
+    assert found.kernel == kernel
     usual = DeviceEngine(choose_device("auto"), p)
     original = source.macros
     monkeypatch.setattr(source, "macros", lambda p: {**original(p), **form(0)})
-    ahead = DeviceEngine(choose_device("auto"), p, 16, only={"extraction"})
+    other = DeviceEngine(choose_device("auto"), p, items, only={"extraction"})
     usual.start()
     for day in range(1, 26):
         for step in day_schedule(p, day):
             if step.phase == "extraction":
-                ahead.load(usual.state())
-                ahead.step(step, day)
+                other.load(usual.state())
+                other.step(step, day)
                 usual.step(step, day)
-                found, expected = ahead.state(), usual.state()
-                for name in ("held", "experience", "stream", "device_minutes", "minutes_with"):
+                found, expected = other.state(), usual.state()
+                for name in EXTRACTED + (EXTRACTED_WITH if p.devices else ()):
                     assert found[name].tobytes() == expected[name].tobytes(), (name, day)
             else:
                 usual.step(step, day)
-    assert (expected["device_minutes"] > 0.0).any()
-    assert expected["experience"].max() == 10.0
+    return expected
+
+
+def test_units_that_a_gpu_looks_ahead_change_nothing(monkeypatch):
+    """With full experience after some days, by hand and with devices that wear out."""
+    last = compare_extraction(monkeypatch, WORN, "extraction_by_front", 16, few=True)
+    assert (last["device_minutes"] > 0.0).any()
+    assert last["experience"].max() == 10.0
+
+
+@pytest.mark.parametrize(
+    ("settings", "items", "in_step"),
+    [
+        (WORN, 16, 4),
+        (WORN, 3, 32),
+        ({"agents": 2, "resources": 64, "trade": False}, 5, 3),
+        ({"agents": 7, "resources": 11, "groups": GROUPS, "shocks": SHOCKS}, 4, 5),
+        ({"agents": 5, "resources": 2, "trade": False}, 2, 2),
+    ],
+    ids=["devices", "few work-items", "all bits", "groups and shocks", "two resources"],
+)
+def test_extraction_in_step_changes_nothing(monkeypatch, settings, items, in_step):
+    monkeypatch.setattr(memory, "IN_STEP", in_step)
+    monkeypatch.setattr(memory, "GROUPS_BEFORE_TOGETHER", 1)
+    monkeypatch.setattr(memory, "AGENTS_AT_ONCE", 0)
+    last = compare_extraction(monkeypatch, settings, "extraction_in_step", items, few=False)
+    assert last["extracted"].any()
 
 
 @pytest.mark.ci

@@ -65,6 +65,10 @@ class CudaDevice(Device):
         """Options of every build; with them every operation is rounded separately."""
         return (*OPTIONS, f"--gpu-architecture={self.architecture}")
 
+    def options_for(self, registers: int) -> tuple[str, ...]:
+        """Return build options for at most so many registers of a work-item; 0: any number."""
+        return (f"--maxrregcount={registers}",) if registers else ()
+
     @property
     def profiling(self) -> bool:
         """Whether every launch is timed."""

@@ -253,6 +253,13 @@ class Workload(
             return min(self.items, int(device.max_workgroup))
         return workgroup_size(device, max(self.sizes(p).values(), default=1))
 
+    def registers(self, p: P, copies: int, device: Any) -> int:
+        """Return the most registers of a work-item on NVIDIA's GPUs; 0: the compiler chooses.
+
+        With fewer, more work-items run concurrently. Results do not depend on it.
+        """
+        return 0
+
     # -- How is its work counted, and is it timed?
 
     work: ClassVar[str] = "tick"

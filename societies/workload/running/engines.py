@@ -56,11 +56,11 @@ class Built:
     Attributes
     ----------
     device : device for which it was built
-    text : kernel files, macros and header
+    text : kernel files, macros, header and build options
     """
 
     device: Device
-    text: tuple[list[str], dict[str, Any], str]
+    text: tuple[list[str], dict[str, Any], str, tuple[str, ...]]
     program: Program
 
 
@@ -426,9 +426,10 @@ def build(
     size = work_items or workload.work_items(p, copies, device)
     macros = {**source.macros, **({source.work_items: size} if source.work_items else {})}
     files = kernel_files(phases)
-    text = (files, macros, source.header)
+    options = device.options_for(registers=workload.registers(p, copies, device))
+    text = (files, macros, source.header, options)
     if like is None or like.device is not device or like.text != text:
-        program = Program(device, files, macros=macros, header=source.header)
+        program = Program(device, files, macros, source.header, options)
         like = Built(device, text, program)
     return like, phases, size
 

@@ -14,13 +14,18 @@ static real stock(STATE_PARAMETERS, const size_t society, const uint agent, cons
                   const uint resource)
 {
     if (!is_extracting(device_type)) return device_minutes(agent, device_type, resource);
-    real total = 0.0;
-#if CROWDED
-#pragma unroll 1
-#endif
+    bool exists[INDUSTRY + 1];
+    real minutes[INDUSTRY + 1], total = 0.0;
+#pragma unroll
+    for (uint other = TOOL; other <= INDUSTRY; ++other) {  // read before any is added
+        exists[other] = has_recipe(STATE, society, other, resource);
+        minutes[other] = device_minutes(agent, other, resource);
+    }
+    bool all = true;
+#pragma unroll
     for (uint other = TOOL; other <= INDUSTRY; ++other) {
-        if (!has_recipe(STATE, society, other, resource)) break;
-        total += device_minutes(agent, other, resource);
+        all = all && exists[other];
+        total += all ? minutes[other] : 0.0;
     }
     return total;
 }
@@ -159,11 +164,10 @@ static real benefit_of_extracting(AGENT_PARAMETERS, __global used_t *uses, const
     __global used_t *used = &used_of(agent, resource);
     bool same =
         used->device_type == device_type + 1 && used->experience == experience(agent, resource);
-#if CROWDED
-#pragma unroll 1
-#endif
-    for (int better = INDUSTRY; better >= (int)device_type; --better)
-        same &= used->minutes[better] == device_minutes(agent, better, resource);
+#pragma unroll
+    for (int other = TOOL; other <= INDUSTRY; ++other)
+        same &= other < (int)device_type ||
+                used->minutes[other] == device_minutes(agent, other, resource);
     if (!same) use_all(AGENT(agent), used, device_type, resource);
     const long units = held(agent, resource);
     const long last = units + used->before + used->units;

@@ -8,8 +8,8 @@
 // global memory. A unit writes its gain, then looks at its block, then at all blocks; agents go
 // through the same steps at the same time.
 //
-// Local memory of an agent: 8 bytes a resource and a block, 4 a source. For at most 64 resources, if
-// no agent takes what pays nearly best (extraction_in_step, societies/economy/memory.py).
+// Local memory of an agent: 8 bytes a resource and a block, 4 a source. For at most 64 resources,
+// if no agent takes what pays nearly best (extraction_in_step, societies/economy/memory.py).
 #include "economy/extraction.cl"
 
 #if EXTRACTION_IN_STEP && !DEVICE_IS_CPU
@@ -46,12 +46,12 @@ typedef struct __attribute__((aligned(32))) {
         __local int *units_from
 #define STEP_OF(slot) \
     STATE, TABLES, (size_t)((first + (slot)) / AGENTS), (first + (slot)) % AGENTS, \
-        units + (size_t)(slot) * RESOURCES, spent + (size_t)(slot) * USED * RESOURCES, \
+        units + (size_t)(slot) * RESOURCES, spent + (size_t)(slot) * USED *RESOURCES, \
         gain + (slot) * GAINS, units_from + (slot) * (USED | 1)
 #define STEP STATE, TABLES, society, agent, units, spent, gain, units_from
 
-// Whether experience is so large that more of it changes nothing: neither what a unit takes nor what
-// is remembered in the evening.
+// Whether experience is so large that more of it changes nothing: neither what a unit takes nor
+// what is remembered in the evening.
 INLINED bool is_skilled(TABLE_PARAMETERS, const uint curve, const real known)
 {
     return known >= (real)effort_last(curve) && known >= max_experience_table[curve];

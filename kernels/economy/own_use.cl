@@ -89,10 +89,10 @@ INLINED void forget_promised(APPRAISAL_PARAMETERS, const uint pick)
         bool alike = device_type == TOOL && r != pick;
         uchar same = alike ? STOCK_KNOWN | HAS_ENOUGH : 0;
         if (alike && !(changed[r / 64] >> r % 64 & 1)) same |= BENEFIT_KNOWN;
-        for (uint i = 0; i < COMPONENT_SLOTS && alike; ++i) {
+#pragma unroll
+        for (uint i = 0; i < COMPONENT_SLOTS; ++i) {  // all are read at once
             const int k = recipe(TOOL, r, i);
-            if (k < 0) break;
-            alike = !(changed[k / 64] >> k % 64 & 1);
+            alike = alike && (k < 0 || !(changed[max(k, 0) / 64] >> max(k, 0) % 64 & 1));
         }
         if (alike) same |= COST_KNOWN | MAKING_KNOWN;
         if (alike && known & CAN_MAKE &&

@@ -61,9 +61,7 @@ static real expected_price(STATE_PARAMETERS, const size_t society, const uint ag
 {
     int count = 0;
     real total = 0.0;
-#if CROWDED
-#pragma unroll 1
-#endif
+#pragma unroll
     for (uint i = 0; i < PRICE_MEMORY; ++i) {  // newest first
         const real price = prices(agent, device_type, resource, i);
         if (price > 0.0) {
@@ -77,8 +75,7 @@ static real expected_price(STATE_PARAMETERS, const size_t society, const uint ag
 // The marginal utility of the last unit held; 0 if there is none.
 static real value_of_last_unit(AGENT_PARAMETERS, const uint resource)
 {
-    return marginal_utility(TABLES, utility_curve(agent, resource),
-                            (long)held(agent, resource) - 1);
+    return marginal_of(TABLES, utility_curve(agent, resource), held(agent, resource) - 1);
 }
 
 // What making one costs, or the minutes it takes, given those of each component.
@@ -90,17 +87,21 @@ INLINED real with_components(AGENT_PARAMETERS, const uint device_type, const uin
     if (price > 0.0) return in_minutes ? 0.0 : price;
     const real time = making_time(AGENT(agent), device_type, resource);
     real total = in_minutes ? time : time * gain_per_minute(agent);
-#if CROWDED
-#pragma unroll 1
-#endif
-    for (uint i = 0; i < COMPONENT_SLOTS; ++i) {  // ascending
-        const int k = recipe(device_type, resource, i);
-        if (k < 0) break;
-        if (device_type != TOOL)
-            total += below[k];
-        else if (!in_minutes)
-            total += value_of_last_unit(AGENT(agent), k);
-    }
+    if (device_type == TOOL && in_minutes) return total;
+    int k[COMPONENT_SLOTS];
+    real part[COMPONENT_SLOTS];  // all is read before anything is decided, so that a GPU waits once
+#pragma unroll
+    for (uint i = 0; i < COMPONENT_SLOTS; ++i) k[i] = recipe(device_type, resource, i);
+    if (device_type == TOOL)
+#pragma unroll
+        for (uint i = 0; i < COMPONENT_SLOTS; ++i)
+            part[i] = value_of_last_unit(AGENT(agent), max(k[i], 0));
+    else
+#pragma unroll
+        for (uint i = 0; i < COMPONENT_SLOTS; ++i) part[i] = below[max(k[i], 0)];
+#pragma unroll
+    for (uint i = 0; i < COMPONENT_SLOTS; ++i)  // ascending
+        if (k[i] >= 0) total += part[i];
     return total;
 }
 
@@ -254,15 +255,13 @@ INLINED bool can_make(AGENT_PARAMETERS, const uint device_type, const uint resou
     if (!(reserved + spent < P(day_length))) return false;  // it only becomes more
 
     if (device_type == TOOL) {  // a recipe names no resource twice
-#if CROWDED
-#pragma unroll 1
-#endif
+        bool has_all = true;
+#pragma unroll
         for (uint i = 0; i < COMPONENT_SLOTS; ++i) {
             const int k = recipe(TOOL, resource, i);
-            if (k < 0) break;
-            if (held(agent, k) < 1) return false;
+            has_all = has_all && (k < 0 || held(agent, k) >= 1);
         }
-        return true;
+        return has_all;
     }
     counts_t need = one_device(rows, resource);
     for (uint level = device_type; level != TOOL; level = component_type[level]) {

@@ -2,8 +2,9 @@
 
 Source: docs/model.md, "Extraction". Agents do not see each other here. With devices an agent
 extracts a resource with the best device that it owns for it, as long as a minute of use is left.
-Device twins: ``kernels/economy/extraction.cl``, ``kernels/economy/extraction_front.cl`` and
-``kernels/economy/day_without_trade.cl``, which end in ``kernels/economy/practice.cl``.
+Device twins: ``kernels/economy/extraction.cl``, ``kernels/economy/extraction_front.cl``,
+``kernels/economy/extraction_in_step.cl`` and ``kernels/economy/day_without_trade.cl``, which end in
+``kernels/economy/practice.cl``.
 """
 
 from reference_py.economy.curves import effort, effort_curve, marginal_utility, utility_curve

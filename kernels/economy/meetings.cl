@@ -35,6 +35,31 @@ COLLECTIVE uint list_of_those(__local uint *list, const bool yes)
     return *count;
 }
 
+// The keys of a group of resources. Each work-item reads rows of another agent, so a read of a warp
+// is one of many places; where groups are whole, 16 bytes are read at a time.
+INLINED void read_keys(STATE_PARAMETERS, const size_t society, const uint agent, const uint first,
+                       real *key)
+{
+#if RESOURCES % KEY_GROUP == 0 && !POLICIES
+    const __global int4 *units = (const __global int4 *)&held(agent, first);
+    const __global double2 *values = (const __global double2 *)&value(agent, first);
+    const int4 low = units[0], high = units[1];
+    const double2 v0 = values[0], v1 = values[1], v2 = values[2], v3 = values[3];
+    key[0] = low.x == 0 ? UNHELD : v0.x;
+    key[1] = low.y == 0 ? UNHELD : v0.y;
+    key[2] = low.z == 0 ? UNHELD : v1.x;
+    key[3] = low.w == 0 ? UNHELD : v1.y;
+    key[4] = high.x == 0 ? UNHELD : v2.x;
+    key[5] = high.y == 0 ? UNHELD : v2.y;
+    key[6] = high.z == 0 ? UNHELD : v3.x;
+    key[7] = high.w == 0 ? UNHELD : v3.y;
+#else
+#pragma unroll
+    for (uint i = 0; i < KEY_GROUP; ++i)
+        key[i] = key_of(STATE, society, agent, min(first + i, (uint)RESOURCES - 1));
+#endif
+}
+
 // The least key of those resources of a group that are not on a menu yet, and its resource, the
 // first of equal ones. All keys are read before they are compared.
 INLINED real least_of_group(STATE_PARAMETERS, const size_t society, const uint agent,
@@ -43,14 +68,13 @@ INLINED real least_of_group(STATE_PARAMETERS, const size_t society, const uint a
     const uint first = group * KEY_GROUP, listed = (uint)(menu >> first);
     real key[KEY_GROUP];
     uint which[KEY_GROUP];
+    read_keys(STATE, society, agent, first, key);
 #pragma unroll
     for (uint i = 0; i < KEY_GROUP; ++i) {
-        const uint r = min(first + i, (uint)RESOURCES - 1);
-        const real own = key_of(STATE, society, agent, r);
+        which[i] = min(first + i, (uint)RESOURCES - 1);
         const bool left =
             (RESOURCES % KEY_GROUP == 0 || first + i < RESOURCES) && !(listed >> i & 1);
-        key[i] = left ? own : UNHELD;
-        which[i] = r;
+        key[i] = left ? key[i] : UNHELD;
     }
 #pragma unroll
     for (uint stride = 1; stride < KEY_GROUP; stride *= 2)

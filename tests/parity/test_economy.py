@@ -2,6 +2,7 @@
 
 import gc
 import weakref
+from functools import cache
 from types import SimpleNamespace
 
 import pytest
@@ -171,13 +172,13 @@ def four_days(engine):
     return engine.hash()
 
 
-@pytest.fixture(scope="module")
-def in_workgroups():
+@cache
+def nine_agents(resources):
     """Return parameters, and what the reference makes of them.
 
     In each round one of the agents, later the removed one's partner, meets no other.
     """
-    shape = {"agents": 9, "resources": 37, "days": 4, "replicates": 2}
+    shape = {"agents": 9, "resources": resources, "days": 4, "replicates": 2}
     shocks = [{"day": 2, "remove": "agent", "index": 3}]
     config = config_from_dict({"workload": "economy", **shape, "shocks": shocks})
     p = parameters(config)
@@ -186,27 +187,32 @@ def in_workgroups():
 
 @pytest.mark.ci
 @pytest.mark.parametrize("workgroup", thorough_but({31}, [1, 31, 48, 256]))
-def test_the_workgroup_changes_nothing(monkeypatch, workgroup, in_workgroups):
+def test_the_workgroup_changes_nothing(monkeypatch, workgroup):
     original = source.macros  # in the form for CPUs a workgroup always has one work-item
     monkeypatch.setattr(source, "macros", lambda p: {**original(p), "DEVICE_IS_CPU": 0})
     if workgroup > 64:
         # PoCL 3.0 compiles a market of one launch wrongly for more than 64 work-items, which it
         # never has on a CPU. `on_device.py golden` runs it on GPUs with more (wide societies).
         monkeypatch.setattr(declared, "GROUPS_A_UNIT", 0)
-    p, expected = in_workgroups
+    p, expected = nine_agents(37)
     assert four_days(DeviceEngine(choose_device("auto"), p, workgroup)) == expected
 
 
 @pytest.mark.ci
 @pytest.mark.parametrize(
-    ("pairs", "lanes"), thorough_but({(3, 4)}, [(1, 2), (3, 4), (5, 2), (16, 2), (4, 8)], names=2)
+    ("pairs", "lanes", "resources"),  # whole groups of keys are read otherwise than parts of one
+    thorough_but(
+        {(3, 4, 37), (3, 2, 16)},
+        [(1, 2, 37), (3, 4, 37), (3, 2, 16), (5, 2, 37), (16, 2, 37), (4, 8, 37), (4, 8, 16)],
+        names=3,
+    ),
 )
-def test_meetings_in_step_change_nothing(monkeypatch, pairs, lanes, in_workgroups):
+def test_meetings_in_step_change_nothing(monkeypatch, pairs, lanes, resources):
     monkeypatch.setattr(declared, "GROUPS_A_UNIT", 0)  # no market is one launch
     monkeypatch.setattr(memory, "MEETINGS_IN_STEP", pairs)
     monkeypatch.setattr(memory, "MEETING_LANES", lanes)
     monkeypatch.setattr(memory, "PAIRS_BEFORE_STEP", 0)
-    p, expected = in_workgroups  # 4 pairs in each of two societies
+    p, expected = nine_agents(resources)  # 4 pairs in each of two societies
     alone, found = phases(p, 2)["trading"].launches
     assert alone.on_cpu and found.kernel == "meetings" and found.groups == -(-8 // pairs)
     original = source.macros

@@ -34,8 +34,9 @@ RANKED_BY_COUNTING = 64
 MEETINGS_IN_STEP, MEETING_LANES = 16, 2
 """Pairs per workgroup of trading on a GPU if there are many, and work-items for each of them."""
 
-PAIRS_BEFORE_STEP = 12 * 1024
-"""From this number of pairs on, a GPU holds several meetings in a workgroup; see LOG.md."""
+PAIRS_BEFORE_STEP = 9 * 1024
+"""From this number of pairs on, a GPU holds several meetings in a workgroup, and from twice as many
+where agents have more than tools, since their ladders of offers are long; see LOG.md."""
 
 MOST_RANKED_ALONE = 128
 """Most candidate swaps that a work-item ranks alone; it keeps 8 bytes for each."""
@@ -145,6 +146,12 @@ def meetings_in_step(p: Parameters) -> int:
     """Return the pairs per workgroup of a GPU that holds meetings in step; 0 if none can."""
     possible = p.resources <= RANKED_BY_COUNTING and candidates(p) <= MOST_RANKED_ALONE
     return MEETINGS_IN_STEP if possible else 0
+
+
+def many_pairs(p: Parameters, pairs: int) -> bool:
+    """Return True if a GPU holds so many meetings in step."""
+    long_ladders = p.devices is not None and not p.devices.tools_only
+    return pairs >= PAIRS_BEFORE_STEP * (1 + long_ladders)
 
 
 def scores_in_global_memory(p: Parameters) -> int:

@@ -206,7 +206,7 @@ def _at_once(p: Parameters, societies: int, usual: Launch) -> Phase:
 def _resource_trade(p: Parameters, pairs: int, alone: Launch) -> Phase:
     """Return a round of the resource market; a GPU holds many meetings in step."""
     several = memory.meetings_in_step(p)
-    if not several or pairs < memory.PAIRS_BEFORE_STEP:
+    if not several or not memory.many_pairs(p, pairs):
         return Phase((alone,))
     many = replace(
         alone,

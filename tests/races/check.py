@@ -22,7 +22,7 @@ import sys
 import tempfile
 import time
 from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from functools import partial
 from multiprocessing.connection import wait
 from multiprocessing.process import BaseProcess
@@ -61,6 +61,7 @@ from societies.errors import SocietiesError  # noqa: E402
 from societies.kerneltext import source as kernel_source  # noqa: E402
 from societies.kerneltext.source import without_comments  # noqa: E402
 from societies.opencl import Local, Program, choose_device, fused, race  # noqa: E402
+from societies.workload.declare import phases as declared  # noqa: E402
 from societies.workload.declare.phases import kernel_files  # noqa: E402
 from societies.workload.running import engines  # noqa: E402
 from societies.workload.running.registry import workload  # noqa: E402
@@ -105,7 +106,7 @@ ONE_KIND = {
     **{("molecular_dynamics", form): ("gpu",) for form in (2, 3)},
     **{(name, 0): ("gpu",) for name in ("schelling", "sugarscape")},
     ("economy", "all devices"): ("cpu",),
-    ("economy", "pairs together, all devices"): ("gpu",),
+    ("economy", "many agents, all devices"): ("gpu",),
 }
 """Kinds of devices that cases which take long are tried with by `--quick`.
 
@@ -288,8 +289,8 @@ SOCIETIES: dict[str, tuple[dict[str, Any], int, tuple[int, ...]]] = {
         (8,),
     ),
     "rows in global memory": ({"agents": 2, "resources": 515, "trade": False}, 1, (31,)),
-    "pairs together": ({"agents": 6, "resources": 5, "trading": SMALL_MENU}, 3, (8, 2)),
-    "pairs together, all devices": (ALL_DEVICES | {"agents": 4, "seed": 10}, 5, (5,)),
+    "many agents": ({"agents": 6, "resources": 5, "trading": SMALL_MENU}, 3, (8, 2)),
+    "many agents, all devices": (ALL_DEVICES | {"agents": 4, "seed": 10}, 5, (5,)),
     "all devices": (ALL_DEVICES, 6, (5,)),
     "all devices, measured": (ALL_DEVICES | {"agents": 2, "record": MEASURED}, 2, (3,)),
 }
@@ -333,8 +334,11 @@ class Checks:
 
 def one_society(checks: Checks, name: str, kinds: tuple[str, ...], *, quick: bool) -> None:
     """Run one society in the variants of some kinds of devices, at its workgroup sizes."""
-    few = 0 if name.startswith("pairs together") else memory.PAIRS_BEFORE_STEP
-    with mock.patch.object(memory, "PAIRS_BEFORE_STEP", few):
+    many = {"PAIRS_BEFORE_STEP": 0, "AGENTS_AT_ONCE": 0, "GROUPS_BEFORE_TOGETHER": 1}
+    with ExitStack() as stack:
+        if name.startswith("many agents"):  # in the forms of GPUs that have many
+            stack.enter_context(mock.patch.multiple(memory, **many))
+            stack.enter_context(mock.patch.object(declared, "GROUPS_A_UNIT", 0))
         compare_society(checks, name, kinds, quick=quick)
 
 

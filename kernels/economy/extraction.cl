@@ -355,7 +355,7 @@ INLINED bool use_source(WORK_PARAMETERS, const uint resource)
 #endif
 
 // How many times faster than by hand a unit is extracted with a source.
-INLINED real factor_of(TABLE_PARAMETERS, const int from)
+INLINED real factor_of(STATE_PARAMETERS, TABLE_PARAMETERS, const size_t society, const int from)
 {
 #if DEVICES
     if (from != source_of(BY_HAND)) return device_factor[from - source_of(TOOL)];
@@ -370,7 +370,7 @@ INLINED real look(WORK_PARAMETERS, const uint resource, const real known, const 
 {
     const real by_hand = effort(TABLES, effort_curve(agent, resource), known);
 #if DEVICES
-    const real factor = factor_of(TABLES, source[resource]);
+    const real factor = factor_of(STATE, TABLES, society, source[resource]);
 #else
     const real factor = 1.0;
 #endif
@@ -384,7 +384,7 @@ INLINED void look_at_all(WORK_PARAMETERS, TREE_PARAMETERS)
 {
 #if DEVICES
     for (int from = LANE; from < SOURCES; from += LANES) {
-        speed[from] = factor_of(TABLES, from);
+        speed[from] = factor_of(STATE, TABLES, society, from);
         learned[from] = 1.0 / speed[from];
     }
 #endif

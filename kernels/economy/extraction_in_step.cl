@@ -77,7 +77,7 @@ INLINED void look_first(STEP_PARAMETERS, const uint resource)
     const real known = experience(agent, resource);
     const real by_hand = effort(TABLES, curve, known);
     take_source(STEP, resource, &unit);
-    const real factor = factor_of(TABLES, unit.source);
+    const real factor = factor_of(STATE, TABLES, society, unit.source);
     unit.holding = held(agent, resource);
     unit.minutes = by_hand / factor;
     unit.spent = 0.0;
@@ -98,7 +98,7 @@ INLINED real learn_by_unit(STEP_PARAMETERS, const uint resource, next_unit_t uni
     const uint curve = effort_curve(agent, resource);
     const int from = source_in(unit);
     const real before = experience(agent, resource);
-    const real known = before + 1.0 / factor_of(TABLES, from);
+    const real known = before + 1.0 / factor_of(STATE, TABLES, society, from);
     bool same = effort_level(TABLES, curve, known) == effort_level(TABLES, curve, before);
     unit.spent += unit.minutes;
     ++units_from[from];
@@ -117,7 +117,7 @@ INLINED real learn_by_unit(STEP_PARAMETERS, const uint resource, next_unit_t uni
 #endif
     const real by_hand = effort(TABLES, curve, known);
     const int with = source_in(unit);
-    const real factor = factor_of(TABLES, with);
+    const real factor = factor_of(STATE, TABLES, society, with);
     if (!same) unit.minutes = by_hand / factor;
     unit.source = with | (is_skilled(TABLES, curve, known) ? SKILLED : 0);
     experience(agent, resource) = known;
@@ -139,7 +139,8 @@ INLINED real extract_next(STEP_PARAMETERS, const uint resource, const next_unit_
     units[resource].spent = unit.spent + unit.minutes;
     ++units_from[with];
     return marginal_of(TABLES, utility_curve(agent, resource), owned) /
-           effort_table[effort_start(curve) + effort_last(curve)] * factor_of(TABLES, with);
+           effort_table[effort_start(curve) + effort_last(curve)] *
+           factor_of(STATE, TABLES, society, with);
 }
 
 INLINED real larger(const real x, const real y)

@@ -261,6 +261,7 @@ def test_what_a_gpu_does_at_once_changes_nothing(monkeypatch, name, items):
 
 
 WORN = {"agents": 3, "resources": 8, "devices": "all", **INVENTIVE}
+FASTER = [{"day": 9, "set": {"device.factor.tool": 3.0}}]
 EXTRACTED = ("held", "experience", "stream", "minutes", "gain_per_minute", "extracted")
 EXTRACTED_WITH = ("device_minutes", "minutes_with", "extracted_with", "overtime")
 
@@ -298,6 +299,7 @@ def test_units_that_a_gpu_looks_ahead_change_nothing(monkeypatch):
     assert last["experience"].max() == 10.0
 
 
+@pytest.mark.ci
 @pytest.mark.parametrize(
     ("settings", "items", "in_step"),
     [
@@ -306,8 +308,9 @@ def test_units_that_a_gpu_looks_ahead_change_nothing(monkeypatch):
         ({"agents": 2, "resources": 64, "trade": False}, 5, 3),
         ({"agents": 7, "resources": 11, "groups": GROUPS, "shocks": SHOCKS}, 4, 5),
         ({"agents": 5, "resources": 2, "trade": False}, 2, 2),
+        ({**WORN, "interventions": FASTER}, 5, 8),  # so that factors are in a table
     ],
-    ids=["devices", "few work-items", "all bits", "groups and shocks", "two resources"],
+    ids=["devices", "few work-items", "all bits", "groups and shocks", "two resources", "changes"],
 )
 def test_extraction_in_step_changes_nothing(monkeypatch, settings, items, in_step):
     monkeypatch.setattr(memory, "IN_STEP", in_step)

@@ -229,8 +229,7 @@ class Workload(
     def macros(self, p: P, *shapes: str) -> dict[str, Any]:
         """Return the macros of keys declared as shapes: ``NAME``, and ``NAME_WORD`` for each word.
 
-        Other shapes are parameters of kernels by their names, so that no kernel is built again for
-        another size.
+        Other shapes are parameters of kernels, so that no kernel is built again for another size.
         """
         return shape_macros({one: shape_of(self.config, one, getattr(p, one)) for one in shapes})
 
@@ -244,8 +243,7 @@ class Workload(
         return twins_of(self.twins, self.phases(p, 1))
 
     items: ClassVar[int] = 0
-    """Work-items per workgroup for launches that do not set it, limited by the device; 0: one for
-    each entry of the longest dimension. Results do not depend on it."""
+    """Work-items per workgroup, if a launch sets none; 0: one for each entry of the longest size."""
 
     def work_items(self, p: P, copies: int, device: Any) -> int:
         """Return the number of work-items per workgroup; results do not depend on it."""
@@ -254,10 +252,8 @@ class Workload(
         return workgroup_size(device, max(self.sizes(p).values(), default=1))
 
     def registers(self, p: P, copies: int, device: Any) -> int:
-        """Return the most registers of a work-item on NVIDIA's GPUs; 0: the compiler chooses.
-
-        With fewer, more work-items run concurrently. Results do not depend on it.
-        """
+        """Return the most registers of a work-item on NVIDIA's GPUs; 0: any number. Results do not
+        depend on it, but with fewer more work-items run concurrently."""
         return 0
 
     # -- How is its work counted, and is it timed?

@@ -149,7 +149,7 @@ def meetings_in_step(p: Parameters) -> int:
 
 
 def many_pairs(p: Parameters, pairs: int) -> bool:
-    """Return True if a GPU holds so many meetings in step."""
+    """Return True if a GPU holds the meetings of this number of pairs in step."""
     long_ladders = p.devices is not None and not p.devices.tools_only
     return pairs >= PAIRS_BEFORE_STEP * (1 + long_ladders)
 

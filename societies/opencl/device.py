@@ -126,7 +126,7 @@ class Device:
         return tuple(options)
 
     def options_for(self, registers: int) -> tuple[str, ...]:
-        """Return build options for at most so many registers of a work-item; 0: any number."""
+        """Return build options for at most ``registers`` of a work-item; 0: any number."""
         asked = registers and self.platform == NVIDIA
         return (f"-cl-nv-maxrregcount={registers}",) if asked else ()
 

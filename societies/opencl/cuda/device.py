@@ -66,7 +66,7 @@ class CudaDevice(Device):
         return (*OPTIONS, f"--gpu-architecture={self.architecture}")
 
     def options_for(self, registers: int) -> tuple[str, ...]:
-        """Return build options for at most so many registers of a work-item; 0: any number."""
+        """Return build options for at most ``registers`` of a work-item; 0: any number."""
         return (f"--maxrregcount={registers}",) if registers else ()
 
     @property

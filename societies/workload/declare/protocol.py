@@ -243,7 +243,7 @@ class Workload(
         return twins_of(self.twins, self.phases(p, 1))
 
     items: ClassVar[int] = 0
-    """Work-items per workgroup, if a launch sets none; 0: one for each entry of the longest size."""
+    """Work-items per workgroup if a launch sets none; 0: one for each entry of the longest size."""
 
     def work_items(self, p: P, copies: int, device: Any) -> int:
         """Return the number of work-items per workgroup; results do not depend on it."""
@@ -252,8 +252,7 @@ class Workload(
         return workgroup_size(device, max(self.sizes(p).values(), default=1))
 
     def registers(self, p: P, copies: int, device: Any) -> int:
-        """Return the most registers of a work-item on NVIDIA's GPUs; 0: any number. Results do not
-        depend on it, but with fewer more work-items run concurrently."""
+        """Return the most registers of a work-item on NVIDIA's GPUs, which changes no result."""
         return 0
 
     # -- How is its work counted, and is it timed?

@@ -184,6 +184,7 @@ INLINED best_t best_of_blocks(const __local real *gain, const ulong ties)
 INLINED void walk_in_step(STEP_PARAMETERS)
 {
     day_t day = morning(DAY);
+    if (!DEVICES) units_from[HAND] = 0;
     ulong ties = 0;
     for (uint block = 0; block < BLOCKS; ++block) {
         uint found;

@@ -149,7 +149,7 @@ class Economy(Workload[EconomyConfig, "Parameters"]):
         return REGISTERS if self._crowded(p, copies, device) else 0
 
     def _crowded(self, p: Parameters, copies: int, device: Any) -> bool:
-        many = copies * p.agents > AGENTS_PER_COMPUTE_UNIT * device.compute_units
+        many: bool = copies * p.agents > AGENTS_PER_COMPUTE_UNIT * device.compute_units
         return many and device.kind == "gpu"
 
     def work_done(self, config: EconomyConfig, ticks: int) -> float:

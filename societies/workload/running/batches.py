@@ -191,7 +191,8 @@ class Room:
         parts += [4] if workload.numbered else []
         events = workload.events(p).values()
         parts += [4 + 4 * one.columns * (LOG_TICKS * one.rows + 1) for one in events]
-        one, two = (scratch_memory(workload.phases(p, copies)) for copies in (1, 2))
+        on_cpu = device.kind == "cpu"
+        one, two = (scratch_memory(workload.phases(p, copies), on_cpu) for copies in (1, 2))
         of_scratch = [two[name].nbytes - one[name].nbytes for name in one]
         parts += of_scratch
         self.fixed += sum(scratch.nbytes for scratch in one.values()) - sum(of_scratch)

@@ -1,5 +1,6 @@
 // What does an agent extract in a day: always the unit that pays best per minute.
-// Twin: reference_py/economy/extraction.py. With few agents a GPU takes day_without_trade.cl.
+// Twin: reference_py/economy/extraction.py. With few agents a GPU takes day_without_trade.cl or
+// extraction_front.cl, with many extraction_in_step.cl; this is for those for whom these are not.
 //
 // A workgroup is an agent, a work-item a resource (several, if there are more resources than
 // work-items). All work-items look at the resources and fill a tree of the largest gains (see

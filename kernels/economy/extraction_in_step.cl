@@ -3,9 +3,9 @@
 //
 // How many agents a GPU can hold at once decides, since each waits for most of its units. So local
 // memory has only what every unit reads: the gain of each resource, the largest gain of each eight
-// of them (BLOCK), and the units extracted with each source. Which resources of a block have its
-// largest gain are bits of a word. What else is known of a resource is one record of 32 bytes in
-// global memory. A unit writes its gain, then looks at its block, then at all blocks; agents go
+// of them (GAIN_BLOCK), and the units extracted with each source. Which resources of a block have
+// its largest gain are bits of a word. What else is known of a resource is one record of 32 bytes
+// in global memory. A unit writes its gain, then looks at its block, then at all blocks; agents go
 // through the same steps at the same time.
 //
 // Local memory of an agent: 8 bytes a resource and a block, 4 a source. For at most 64 resources,
@@ -14,13 +14,13 @@
 
 #if EXTRACTION_IN_STEP && !DEVICE_IS_CPU
 
-#define BLOCK 8u
-#define BLOCKS ((RESOURCES + BLOCK - 1) / BLOCK)
-#define BLOCK_GAINS (BLOCK * BLOCKS)
+#define GAIN_BLOCK 8u
+#define GAIN_BLOCKS ((RESOURCES + GAIN_BLOCK - 1) / GAIN_BLOCK)
+#define RESOURCE_GAINS (GAIN_BLOCK * GAIN_BLOCKS)
 // An odd number: the same gain of several agents is then not in the same bank of local memory.
-#define GAINS ((BLOCK_GAINS + BLOCKS) | 1)
+#define GAINS ((RESOURCE_GAINS + GAIN_BLOCKS) | 1)
 #define GONE (-1.0)  // the gain of a resource that cannot be extracted
-#define NOTHING (-2.0)  // the gain of what is no resource
+#define NO_GAIN (-2.0)  // the gain of what is no resource
 
 #if DEVICES
 #define HAND source_of(BY_HAND)
@@ -151,14 +151,14 @@ INLINED real larger(const real x, const real y)
 // The largest gain of a block, and which of its resources have it, as bits.
 INLINED real best_of_block(const __local real *gain, const uint block, uint *ties)
 {
-    real x[BLOCK];
+    real x[GAIN_BLOCK];
 #pragma unroll
-    for (uint i = 0; i < BLOCK; ++i) x[i] = gain[block * BLOCK + i];
+    for (uint i = 0; i < GAIN_BLOCK; ++i) x[i] = gain[block * GAIN_BLOCK + i];
     const real best = larger(larger(larger(x[0], x[1]), larger(x[2], x[3])),
                              larger(larger(x[4], x[5]), larger(x[6], x[7])));
     uint found = 0;
 #pragma unroll
-    for (uint i = 0; i < BLOCK; ++i) found |= x[i] == best ? 1u << i : 0;
+    for (uint i = 0; i < GAIN_BLOCK; ++i) found |= x[i] == best ? 1u << i : 0;
     *ties = found;
     return best;
 }
@@ -166,16 +166,16 @@ INLINED real best_of_block(const __local real *gain, const uint block, uint *tie
 // The largest gain of all blocks, and which resources have it, given those of each block.
 INLINED best_t best_of_blocks(const __local real *gain, const ulong ties)
 {
-    const __local real *block_gain = gain + BLOCK_GAINS;
-    real x[BLOCKS], best = NOTHING;
+    const __local real *block_gain = gain + RESOURCE_GAINS;
+    real x[GAIN_BLOCKS], best = NO_GAIN;
 #pragma unroll
-    for (uint i = 0; i < BLOCKS; ++i) x[i] = block_gain[i];
+    for (uint i = 0; i < GAIN_BLOCKS; ++i) x[i] = block_gain[i];
 #pragma unroll
-    for (uint i = 0; i < BLOCKS; ++i) best = larger(x[i], best);
+    for (uint i = 0; i < GAIN_BLOCKS; ++i) best = larger(x[i], best);
     ulong marked = 0;
 #pragma unroll
-    for (uint i = 0; i < BLOCKS; ++i)
-        marked |= x[i] == best ? (ulong)((1u << BLOCK) - 1) << BLOCK * i : 0;
+    for (uint i = 0; i < GAIN_BLOCKS; ++i)
+        marked |= x[i] == best ? (ulong)((1u << GAIN_BLOCK) - 1) << GAIN_BLOCK * i : 0;
     const best_t found = {best, ties & marked};
     return found;
 }
@@ -186,10 +186,10 @@ INLINED void walk_in_step(STEP_PARAMETERS)
     day_t day = morning(DAY);
     if (!DEVICES) units_from[HAND] = 0;
     ulong ties = 0;
-    for (uint block = 0; block < BLOCKS; ++block) {
+    for (uint block = 0; block < GAIN_BLOCKS; ++block) {
         uint found;
-        gain[BLOCK_GAINS + block] = best_of_block(gain, block, &found);
-        ties |= (ulong)found << BLOCK * block;
+        gain[RESOURCE_GAINS + block] = best_of_block(gain, block, &found);
+        ties |= (ulong)found << GAIN_BLOCK * block;
     }
     day.best = best_of_blocks(gain, ties);
     while (day.time < day.end) {
@@ -199,11 +199,11 @@ INLINED void walk_in_step(STEP_PARAMETERS)
         day.time += unit.minutes;
         day.last_gain = day.best.gain;
         gain[r] = extract_next(STEP, r, unit);
-        const uint block = r / BLOCK;
+        const uint block = r / GAIN_BLOCK;
         uint found;
-        gain[BLOCK_GAINS + block] = best_of_block(gain, block, &found);
-        ties &= ~((ulong)((1u << BLOCK) - 1) << BLOCK * block);
-        ties |= (ulong)found << BLOCK * block;
+        gain[RESOURCE_GAINS + block] = best_of_block(gain, block, &found);
+        ties &= ~((ulong)((1u << GAIN_BLOCK) - 1) << GAIN_BLOCK * block);
+        ties |= (ulong)found << GAIN_BLOCK * block;
         day.best = best_of_blocks(gain, ties);
     }
     evening(AGENT(agent), day);
@@ -246,11 +246,11 @@ COLLECTIVE void extract_in_step(STATE_PARAMETERS, TABLE_PARAMETERS, __global rea
     __global next_unit_t *units = (__global next_unit_t *)rows + (size_t)first * RESOURCES;
     __global real *spent = rows + ((size_t)all_agents * 4 + (size_t)first * USED) * RESOURCES;
     for (uint slot = 0; slot < count; ++slot)
-        for (uint r = LANE; r < BLOCK_GAINS; r += LANES) {
+        for (uint r = LANE; r < RESOURCE_GAINS; r += LANES) {
             if (r < RESOURCES)
                 look_first(STEP_OF(slot), r);
             else
-                gain[slot * GAINS + r] = NOTHING;
+                gain[slot * GAINS + r] = NO_GAIN;
         }
     // All resources of an agent, before its work-item walks the day.
     group_barrier(CLK_LOCAL_MEM_FENCE | CLK_GLOBAL_MEM_FENCE);

@@ -89,7 +89,11 @@ INLINED void forget_promised(APPRAISAL_PARAMETERS, const uint pick)
         bool alike = device_type == TOOL && r != pick;
         uchar same = alike ? STOCK_KNOWN | HAS_ENOUGH : 0;
         if (alike && !(changed[r / 64] >> r % 64 & 1)) same |= BENEFIT_KNOWN;
+#if COMPONENT_SLOTS <= SHORT_LOOP
 #pragma unroll
+#else
+#pragma unroll 1
+#endif
         for (uint i = 0; i < COMPONENT_SLOTS; ++i) {  // all are read at once
             const int k = recipe(TOOL, r, i);
             alike = alike && (k < 0 || !(changed[max(k, 0) / 64] >> max(k, 0) % 64 & 1));

@@ -50,6 +50,9 @@ typedef uint count_t;
 #endif
 #define NEED_LANES (LANES < NEED_ROWS ? LANES : NEED_ROWS)
 
+// Longer loops are not unrolled: it takes minutes to compile a thousand copies.
+#define SHORT_LOOP 16
+
 // Number of types from a type down to the tools that it consists of, the type itself included.
 __constant int levels_above_tools[TYPES] = {0, 1, 2, 3, 1, 2};
 
@@ -61,7 +64,11 @@ static real expected_price(STATE_PARAMETERS, const size_t society, const uint ag
 {
     int count = 0;
     real total = 0.0;
+#if PRICE_MEMORY <= SHORT_LOOP
 #pragma unroll
+#else
+#pragma unroll 1
+#endif
     for (uint i = 0; i < PRICE_MEMORY; ++i) {  // newest first
         const real price = prices(agent, device_type, resource, i);
         if (price > 0.0) {
@@ -88,6 +95,7 @@ INLINED real with_components(AGENT_PARAMETERS, const uint device_type, const uin
     const real time = making_time(AGENT(agent), device_type, resource);
     real total = in_minutes ? time : time * gain_per_minute(agent);
     if (device_type == TOOL && in_minutes) return total;
+#if COMPONENT_SLOTS <= SHORT_LOOP
     int k[COMPONENT_SLOTS];
     real part[COMPONENT_SLOTS];  // all is read before anything is decided, so that a GPU waits once
 #pragma unroll
@@ -102,6 +110,13 @@ INLINED real with_components(AGENT_PARAMETERS, const uint device_type, const uin
 #pragma unroll
     for (uint i = 0; i < COMPONENT_SLOTS; ++i)  // ascending
         if (k[i] >= 0) total += part[i];
+#else
+    for (uint i = 0; i < COMPONENT_SLOTS; ++i) {  // ascending
+        const int k = recipe(device_type, resource, i);
+        if (k < 0) break;
+        total += device_type == TOOL ? value_of_last_unit(AGENT(agent), k) : below[k];
+    }
+#endif
     return total;
 }
 
@@ -256,7 +271,11 @@ INLINED bool can_make(AGENT_PARAMETERS, const uint device_type, const uint resou
 
     if (device_type == TOOL) {  // a recipe names no resource twice
         bool has_all = true;
+#if COMPONENT_SLOTS <= SHORT_LOOP
 #pragma unroll
+#else
+#pragma unroll 1
+#endif
         for (uint i = 0; i < COMPONENT_SLOTS; ++i) {
             const int k = recipe(TOOL, resource, i);
             has_all = has_all && (k < 0 || held(agent, k) >= 1);

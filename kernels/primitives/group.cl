@@ -42,9 +42,10 @@
 #endif
 
 // Whether a GPU has more agents than it can hold: each has a single warp then (the host chooses
-// WORK_ITEMS). Their loops are not unrolled. Few agents wait for memory, and the reads of an
-// unrolled loop are under way at the same time. While one of many waits, others compute, and what
-// they wait for are instructions: 6400 of device trade are read sooner than 9200.
+// WORK_ITEMS). Most of their loops are not unrolled. Few agents wait for memory, and the reads of
+// an unrolled loop are under way at the same time. While one of many waits, others compute, and
+// what they wait for are instructions: 6400 of device trade are read sooner than 9200. Only loops
+// that wait longest for memory are unrolled there, too.
 #if !DEVICE_IS_CPU && defined(WORK_ITEMS) && WORK_ITEMS < RESOURCES
 #define CROWDED 1
 #else

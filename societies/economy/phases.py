@@ -172,17 +172,18 @@ def _extraction(p: Parameters, societies: int) -> Phase:
         )
 
     usual = several("extraction", memory.extraction_slots(p))
-    many = usual
-    if memory.extraction_in_step(p):
-        many = several("extraction_in_step", memory.extraction_in_step(p), memory.REALS_OF_A_UNIT)
     if memory.extraction_at_once(p, societies):
         return _at_once(p, societies, usual)
+    many = few = usual
+    if in_step := memory.extraction_in_step(p):
+        many = several("extraction_in_step", in_step, memory.REALS_OF_A_UNIT)
     if memory.extraction_front(p):
         file, kernel = "economy/extraction_front.cl", "extraction_by_front"
-        many = replace(many, together=Launch(file, agents, kernel, scratch=many.scratch))
-    if many is usual:
+        few = Launch(file, agents, kernel, scratch=many.scratch)
+    if many is few:
         return Phase((usual,))
-    return Phase((replace(usual, on_cpu=True), replace(many, on_cpu=False)))
+    on_gpu = replace(many, together=few, on_cpu=False)
+    return Phase((replace(usual, on_cpu=True), on_gpu))
 
 
 def _at_once(p: Parameters, societies: int, usual: Launch) -> Phase:

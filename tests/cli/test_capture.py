@@ -77,6 +77,17 @@ def capture_made(tmp_path_factory):
     return core.capture(config, phase="end_day", device="cpu", out=out)
 
 
+def test_a_capture_of_an_nvidia_gpu_is_built_by_others(capture_made, tmp_path):
+    """Its compiler was told how many registers a work-item may have."""
+    folder = shutil.copytree(capture_made, tmp_path / "captured")
+    launch = json.loads((folder / "launch.json").read_text())
+    for options in launch["programs"].values():
+        options.append("-cl-nv-maxrregcount=64")
+    (folder / "launch.json").write_text(json.dumps(launch))
+    code, out, err = drive(folder)
+    assert (code, err) == (0, ""), out
+
+
 @pytest.mark.parametrize("phase", ["trading (round 1)", "shocks"])
 def test_a_phase_reproduces_itself(phase, shell, tmp_path):
     folder = tmp_path / "captured"

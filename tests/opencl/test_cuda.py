@@ -160,6 +160,13 @@ def test_a_required_workgroup_is_known(paper, tmp_path, size):
     assert kernel.required_local_size == (8, 4, 1)
 
 
+def test_registers_can_be_limited(paper, tmp_path):
+    (tmp_path / "kernels.cl").write_text("__kernel void f(const uint n) {}\n")
+    limited = device(paper).options_for(registers=32)
+    assert limited == ("--maxrregcount=32",)
+    assert Program(device(paper), tmp_path / "kernels.cl", options=limited).kernel_names == ["f"]
+
+
 def test_names_that_mean_something_else_in_cpp_are_allowed(paper, tmp_path):
     text = """
 typedef struct { int new; int this; } pair;

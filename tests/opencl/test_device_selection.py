@@ -13,6 +13,7 @@ from packaging.requirements import Requirement
 from societies.errors import DeviceError
 from societies.opencl import choose_device, list_devices, select
 from societies.opencl.debug import debug_mode
+from societies.opencl.device import Device
 
 CPU, GPU, ACCELERATOR = 2, 4, 8
 
@@ -288,3 +289,11 @@ def test_installed_devices_are_listed_with_their_facts(device):
 def test_builds_never_relax_arithmetic(device):
     assert "-cl-kernel-arg-info" in device.build_options
     assert not any("fast" in o or "unsafe" in o or "mad" in o for o in device.build_options)
+
+
+def test_only_nvidia_is_asked_for_few_registers():
+    device = choose_device("cpu")
+    assert device.options_for(registers=64) == device.options_for(registers=0) == ()
+    gpu = SimpleNamespace(platform="NVIDIA CUDA")
+    assert Device.options_for(gpu, 64) == ("-cl-nv-maxrregcount=64",)
+    assert Device.options_for(gpu, 0) == ()

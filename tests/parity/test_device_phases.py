@@ -217,7 +217,7 @@ def late(before, seed):
 def test_a_late_day_in_the_form_for_gpus(phase, few, monkeypatch):
     """Extraction by a front and in step; devices that are worth it and only then asked for."""
     monkeypatch.setattr(declared, "GROUPS_A_UNIT", few)
-    monkeypatch.setattr(memory, "extraction_together", lambda p, societies, most: 2)
+    monkeypatch.setattr(memory, "extraction_together", lambda p, societies, most: 2 if few else 3)
     steps, reference = states("6x9", phase), ReferenceEngine(of_case("6x9"))
     found = []
     for seed in range(12):

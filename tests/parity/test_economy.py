@@ -15,6 +15,7 @@ from societies.economy import memory, source
 from societies.economy.parameters import parameters
 from societies.economy.phases import phases
 from societies.economy.schedule import cached_schedule, day_schedule
+from societies.economy.workload import WORKLOAD
 from societies.opencl import choose_device
 from societies.workload.declare import phases as declared
 from societies.workload.running import engines
@@ -261,7 +262,6 @@ def test_what_a_gpu_does_at_once_changes_nothing(monkeypatch, name, items):
 
 
 WORN = {"agents": 3, "resources": 8, "devices": "all", **INVENTIVE}
-FASTER = [{"day": 9, "set": {"device.factor.tool": 3.0}}]
 EXTRACTED = ("held", "experience", "stream", "minutes", "gain_per_minute", "extracted")
 EXTRACTED_WITH = ("device_minutes", "minutes_with", "extracted_with", "overtime")
 
@@ -307,10 +307,9 @@ def test_units_that_a_gpu_looks_ahead_change_nothing(monkeypatch):
         (WORN, 3, 32),
         ({"agents": 2, "resources": 64, "trade": False}, 5, 3),
         ({"agents": 7, "resources": 11, "groups": GROUPS, "shocks": SHOCKS}, 4, 5),
-        ({"agents": 5, "resources": 2, "trade": False}, 2, 2),
-        ({**WORN, "interventions": FASTER}, 5, 8),  # so that factors are in a table
+        ({"agents": 5, "resources": 2, "trade": False}, 2, 3),
     ],
-    ids=["devices", "few work-items", "all bits", "groups and shocks", "two resources", "changes"],
+    ids=["devices", "few work-items", "all bits", "groups and shocks", "two resources"],
 )
 def test_extraction_in_step_changes_nothing(monkeypatch, settings, items, in_step):
     monkeypatch.setattr(memory, "IN_STEP", in_step)
@@ -352,6 +351,25 @@ def test_a_market_in_one_launch_changes_nothing(settings):
     if whole.device.kind == "cpu" and p.agents > 1:
         single = {"trading", "device_matching", "device_trading"}
         assert launches <= sum(one.phase not in single for day, _ in days for one in day) + 15 * 7
+
+
+@pytest.mark.parametrize("societies", [1, 40])
+def test_where_agents_are_many_a_gpu_has_forms_for_many(societies):
+    """A warp for each agent, few registers, and extraction in step; on a CPU one form for all."""
+    settings = {"agents": 6, "resources": 48, "devices": "all", "replicates": societies}
+    p = parameters(config_from_dict({"workload": "economy", "days": 1, **settings}))
+    gpu, cpu = (
+        SimpleNamespace(kind=kind, compute_units=2, warp=32, max_workgroup=1024)
+        for kind in ("gpu", "cpu")
+    )
+    many = societies == 40
+    assert WORKLOAD.registers(p, societies, gpu) == (64 if many else 0)
+    assert WORKLOAD.registers(p, societies, cpu) == 0
+    extraction = phases(p, societies)["extraction"]
+    (found,) = extraction.on(False, 2).launches
+    assert found.kernel == ("extraction_in_step" if many else "extraction_by_front")
+    (found,) = extraction.on(True, 2).launches
+    assert found.kernel == "extraction"
 
 
 def test_days_with_the_same_steps_have_one_tuple_which_keeps_no_parameters():

@@ -1,5 +1,7 @@
 """Is the memory that `societies run --dry-run` tells what a run really allocates on the device?"""
 
+from types import SimpleNamespace
+
 import numpy as np
 import pytest
 from engines import DeviceEngine
@@ -10,8 +12,9 @@ from societies.economy.parameters import parameters
 from societies.economy.workload import WORKLOAD
 from societies.opencl import Device, choose_device
 from societies.workload import Setup
-from societies.workload.running import engines
+from societies.workload.running import batches, engines
 from societies.workload.running.batches import Room
+from societies.workload.running.launches import scratch_memory
 from societies.workload.running.plan import state_bytes
 from societies.workload.running.points import with_table
 from societies.workload.running.registry import workload
@@ -141,3 +144,15 @@ def test_more_ticks_than_can_be_logged():
     most = engines.LOG_TICKS
     with pytest.raises(ValueError, match=f"{most + 1} ticks at once; {most} can be logged"):
         engine.run_ticks(1, most + 1)
+
+
+@pytest.mark.parametrize("settings", [{"trade": False}, {}, {"devices": "all"}])
+def test_forms_of_a_gpu_for_many_copies_are_counted(settings, monkeypatch):
+    """Few copies have another form of extraction, which needs less memory."""
+    setup = Setup(WORKLOAD, config(agents=6, resources=9, replicates=2000, **settings))
+    gpu = SimpleNamespace(kind="gpu", compute_units=2, global_memory=2**36, max_alloc=2**34)
+    counted = Room(setup, gpu).nbytes(2000)
+    table = {name: one.on(False, 2, False) for name, one in WORKLOAD.phases(setup.p, 2000).items()}
+    allocated = sum(one.nbytes for one in scratch_memory(table).values())
+    monkeypatch.setattr(batches, "scratch_memory", lambda phases, on_cpu: {})
+    assert allocated <= counted - Room(setup, gpu).nbytes(2000) <= 1.02 * allocated + 2**16

@@ -23,6 +23,8 @@ HERE = Path(__file__).resolve().parent
 KERNELS = re.compile(r"kernel(_\d+)?\.cl")
 """Names of kernel files; other names in launch.json are refused, so that no other file is read."""
 CORRECT_DIVIDE = "-cl-fp32-correctly-rounded-divide-sqrt"
+OF_NVIDIA = "-cl-nv-"
+"""Begin of options that only NVIDIA's compiler knows; they change no result."""
 
 
 def main() -> int:
@@ -162,6 +164,8 @@ def build(context: Any, file: str, code: str, options: list[str]) -> Any:
     (device,) = context.devices
     if not device.single_fp_config & cl.device_fp_config.CORRECTLY_ROUNDED_DIVIDE_SQRT:
         options = [option for option in options if option != CORRECT_DIVIDE]
+    if device.platform.name != "NVIDIA CUDA":
+        options = [option for option in options if not option.startswith(OF_NVIDIA)]
     program = cl.Program(context, code)
     try:
         return program.build(options=options, cache_dir=False)

@@ -166,6 +166,10 @@ class OwnCopies:
     of_device: int
 
 
+MANY = 4096
+"""Copies for which the working memory of each is counted: a GPU has other forms for few copies."""
+
+
 class Room:
     """Memory of a device, and the number of copies that fit; of a `OwnCopies`, its share of it.
 
@@ -192,10 +196,10 @@ class Room:
         events = workload.events(p).values()
         parts += [4 + 4 * one.columns * (LOG_TICKS * one.rows + 1) for one in events]
         on_cpu = device.kind == "cpu"
-        one, two = (scratch_memory(workload.phases(p, copies), on_cpu) for copies in (1, 2))
+        one, two = (scratch_memory(workload.phases(p, MANY + n), on_cpu) for n in (0, 1))
         of_scratch = [two[name].nbytes - one[name].nbytes for name in one]
         parts += of_scratch
-        self.fixed += sum(scratch.nbytes for scratch in one.values()) - sum(of_scratch)
+        self.fixed += sum(scratch.nbytes for scratch in one.values()) - MANY * sum(of_scratch)
         self.bytes_per_copy, self.largest = sum(parts), max(parts)
         free = available_memory() if device.kind == "cpu" else None
         if free is None:

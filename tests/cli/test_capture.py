@@ -78,7 +78,7 @@ def capture_made(tmp_path_factory):
 
 
 def test_a_capture_of_an_nvidia_gpu_is_built_by_others(capture_made, tmp_path):
-    """Its compiler was told how many registers a work-item may have."""
+    """Its compiler was given the most registers of a work-item."""
     folder = shutil.copytree(capture_made, tmp_path / "captured")
     launch = json.loads((folder / "launch.json").read_text())
     for options in launch["programs"].values():

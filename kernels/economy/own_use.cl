@@ -96,6 +96,7 @@ INLINED void forget_promised(APPRAISAL_PARAMETERS, const uint pick)
 #endif
         for (uint i = 0; i < COMPONENT_SLOTS; ++i) {  // all are read at once
             const int k = recipe(TOOL, r, i);
+            if (COMPONENT_SLOTS > SHORT_LOOP && k < 0) break;
             alike = alike && (k < 0 || !(changed[max(k, 0) / 64] >> max(k, 0) % 64 & 1));
         }
         if (alike) same |= COST_KNOWN | MAKING_KNOWN;

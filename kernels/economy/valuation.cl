@@ -278,6 +278,7 @@ INLINED bool can_make(AGENT_PARAMETERS, const uint device_type, const uint resou
 #endif
         for (uint i = 0; i < COMPONENT_SLOTS; ++i) {
             const int k = recipe(TOOL, resource, i);
+            if (COMPONENT_SLOTS > SHORT_LOOP && k < 0) break;
             has_all = has_all && (k < 0 || held(agent, k) >= 1);
         }
         return has_all;

@@ -161,7 +161,7 @@ def _extraction(p: Parameters, societies: int) -> Phase:
     reals = memory.extraction_in_global_memory(p)
 
     def several(kernel: str, most: int, more: int = 0) -> Launch:
-        rows = Scratch((agents, reals + more * p.resources), shared=kernel)
+        rows = Scratch((agents, reals + more * p.resources))
         together = memory.extraction_together(p, societies, most)
         return Launch(
             f"economy/{kernel}.cl",

@@ -260,7 +260,7 @@ def room(numbered=True, events=True, memory=10**6, kind="gpu", part=None, copies
             return {"e": SimpleNamespace(columns=3, rows=2)} if events else {}
 
         def phases(self, p, copies):
-            return copies
+            return {"fill": SimpleNamespace(on=lambda on_cpu: copies)}
 
     Declared.numbered = numbered
     tables = {"table": np.zeros(10), "values": np.zeros((2, 4)), "number": 5}
@@ -279,7 +279,7 @@ def room(numbered=True, events=True, memory=10**6, kind="gpu", part=None, copies
         patch.setattr(
             batches,
             "scratch_memory",
-            lambda copies, on_cpu: {"s": SimpleNamespace(nbytes=100 + 7 * copies)},
+            lambda phases: {"s": SimpleNamespace(nbytes=100 + 7 * phases["fill"])},
         )
         patch.setattr(batches, "available_memory", lambda: memory)
         return batches.Room(setup, device, part)

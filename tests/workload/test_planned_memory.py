@@ -154,5 +154,5 @@ def test_forms_of_a_gpu_for_many_copies_are_counted(settings, monkeypatch):
     counted = Room(setup, gpu).nbytes(2000)
     table = {name: one.on(False, 2, False) for name, one in WORKLOAD.phases(setup.p, 2000).items()}
     allocated = sum(one.nbytes for one in scratch_memory(table).values())
-    monkeypatch.setattr(batches, "scratch_memory", lambda phases, on_cpu: {})
+    monkeypatch.setattr(batches, "scratch_memory", lambda phases: {})
     assert allocated <= counted - Room(setup, gpu).nbytes(2000) <= 1.02 * allocated + 2**16

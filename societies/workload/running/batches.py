@@ -196,7 +196,10 @@ class Room:
         events = workload.events(p).values()
         parts += [4 + 4 * one.columns * (LOG_TICKS * one.rows + 1) for one in events]
         on_cpu = device.kind == "cpu"
-        one, two = (scratch_memory(workload.phases(p, MANY + n), on_cpu) for n in (0, 1))
+        one, two = (
+            scratch_memory({name: each.on(on_cpu) for name, each in workload.phases(p, n).items()})
+            for n in (MANY, MANY + 1)
+        )
         of_scratch = [two[name].nbytes - one[name].nbytes for name in one]
         parts += of_scratch
         self.fixed += sum(scratch.nbytes for scratch in one.values()) - MANY * sum(of_scratch)

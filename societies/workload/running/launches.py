@@ -216,18 +216,14 @@ class LaunchCache:
         return found[arrangement]
 
 
-def scratch_memory(phases: Mapping[str, Phase], on_cpu: bool | None = None) -> dict[str, Scratch]:
+def scratch_memory(phases: Mapping[str, Phase]) -> dict[str, Scratch]:
     """Return all scratch memory by name: its shared name, or PHASE/KERNEL/PARAMETER.
-
-    With ``on_cpu`` only that of launches on CPUs (True) or on other devices (False).
 
     Raises ValueError if two launches share memory of different shapes or types.
     """
     found: dict[str, Scratch] = {}
     for name, one in phases.items():
         for launch in [*one.launches, *([one.joined.launch] if one.joined else [])]:
-            if None not in (on_cpu, launch.on_cpu) and launch.on_cpu != on_cpu:
-                continue
             for parameter, scratch in launch.scratch.items():
                 key = scratch_name(name, launch, parameter)
                 if found.setdefault(key, scratch) != scratch:

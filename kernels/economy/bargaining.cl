@@ -453,15 +453,6 @@ COLLECTIVE void proposal_together(TABLE_PARAMETERS, const ladder_t s, const real
 }
 #endif
 
-// Change a holding, and remember the marginal utility that it then has.
-static void change(STATE_PARAMETERS, TABLE_PARAMETERS, const size_t society, const uint agent,
-                   const uint resource, const int units)
-{
-    const int owned = held(agent, resource) + units;
-    held(agent, resource) = owned;
-    value(agent, resource) = marginal_of(TABLES, utility_curve(agent, resource), owned);
-}
-
 #if MEASURES
 // Add a swap to the accounts of one of the two agents, which gives `given` units. The price of a
 // resource is counted at the agent who gives it away; with a numeraire, only what is given for that
@@ -479,35 +470,47 @@ static void account_swap(STATE_PARAMETERS, TABLE_PARAMETERS, const size_t societ
 }
 #endif
 
-static void settle(MEETING_PARAMETERS, const uint give, const uint take, const deal_t deal)
+// What a swap changes of one of the two agents, A (0) or B (1).
+INLINED void settle_side(MEETING_PARAMETERS, const uint give, const uint take, const deal_t deal,
+                         const uint side)
 {
+    const uint own = side == 0 ? a : b;
+    const uint gives = side == 0 ? give : take, gets = side == 0 ? take : give;
+    const int given = side == 0 ? deal.given : deal.taken;
+    const int got = side == 0 ? deal.taken : deal.given;
 #if MEASURES
-    account_swap(STATE, TABLES, society, a, give, deal.given, take, deal.taken);
-    account_swap(STATE, TABLES, society, b, take, deal.taken, give, deal.given);
+    account_swap(STATE, TABLES, society, own, gives, given, gets, got);
 #endif
 #if POLICIES
-    units_given(a, give) += deal.given;
-    units_received(b, give) += deal.given;
-    units_given(b, take) += deal.taken;
-    units_received(a, take) += deal.taken;
+    units_given(own, gives) += given;
+    units_received(own, gets) += got;
 #endif
 #if NETWORK
-    link_swap(STATE, society, a, b, deal.given);
-    link_swap(STATE, society, b, a, deal.taken);
+    link_swap(STATE, society, own, side == 0 ? b : a, given);
 #endif
-    change(STATE, TABLES, society, a, take, deal.taken);
-    change(STATE, TABLES, society, b, take, -deal.taken);
-    change(STATE, TABLES, society, a, give, -deal.given);
-    change(STATE, TABLES, society, b, give, deal.given);
-    units_sold(a) += deal.given;
-    units_sold(b) += deal.taken;
+    // All is read before anything is written, so that a GPU waits twice. A resource may be both
+    // given and got.
+    const int change = gives == gets ? got - given : got;
+    const int more = held(own, gets) + change;
+    const int less = gives == gets ? more : held(own, gives) - given;
+    const int sold = units_sold(own) + given, made = deals(own) + 1;
+    const real value_of_more = marginal_of(TABLES, utility_curve(own, gets), more);
+    const real value_of_less = marginal_of(TABLES, utility_curve(own, gives), less);
+    held(own, gets) = more;
+    held(own, gives) = less;
+    value(own, gets) = value_of_more;
+    value(own, gives) = value_of_less;
+    units_sold(own) = sold;
+    if (side == 0) deals(a) = made;
 #if GROUPS > 1
-    if (group_of(a) != group_of(b)) {
-        units_sold_outside(a) += deal.given;
-        units_sold_outside(b) += deal.taken;
-    }
+    if (group_of(a) != group_of(b)) units_sold_outside(own) += given;
 #endif
-    deals(a) += 1;
+}
+
+static void settle(MEETING_PARAMETERS, const uint give, const uint take, const deal_t deal)
+{
+    settle_side(MEETING, give, take, deal, 0);
+    settle_side(MEETING, give, take, deal, 1);
 }
 
 #endif

@@ -4,9 +4,10 @@
 // Where there are many pairs, the work-items of one pair mostly wait for each other (trading.cl).
 // Here MEETING_LANES work-items go through the whole meeting of a pair, in step with the others of
 // the workgroup: all rank, all try their next swap. The first two have a side of it each: A's and
-// B's menu, scores and proposal; further ones work out proposals of later attempts. Long ladders of
-// offers, which would hold up all for the sake of one, are walked one after the other by all
-// work-items. Scores are in private memory. Local memory of each pair: some 32 bytes, 8 a
+// B's menu and scores. Proposals are worked out by all work-items: one each of A and B for the next
+// swap of each meeting that tries any, and of swaps after it where there are fewer meetings. Long
+// ladders of offers, which would hold up all for the sake of one, are walked one after the other by
+// all work-items. Scores are in private memory. Local memory of each pair: some 48 bytes, 8 a
 // work-item, 2 an attempt, and 4 for each resource that one of the two may sell; it is little,
 // since it is taken from the cache that holds private memory and the agents' rows.
 #ifndef ECONOMY_MEETINGS_CL
@@ -23,14 +24,21 @@
 // Most resources that one of a pair may sell, see candidates() in societies/economy/memory.py.
 #define MOST_SOLD (RESOURCES < MENU_SIZE + ATTEMPTS ? RESOURCES : MENU_SIZE + ATTEMPTS)
 
-// The work-items that say yes, in any order, in `list`. Returns how many, to all.
-COLLECTIVE uint list_of_those(__local uint *list, const bool yes)
+// Half of a workgroup: so many swaps can be tried at once, a work-item for each side.
+#define TRIED_AT_ONCE (MEETINGS_IN_STEP * MEETING_LANES / 2)
+
+// The work-items that say yes, in any order, in `list`. Returns how many, to all, and to each its
+// place among them.
+COLLECTIVE uint list_of_those(__local uint *list, const bool yes, uint *place)
 {
     __local uint *count = list + MEETINGS_IN_STEP;
     barrier(CLK_LOCAL_MEM_FENCE);  // the list before is read
     if (LANE == 0) *count = 0;
     barrier(CLK_LOCAL_MEM_FENCE);  // none, before they are counted
-    if (yes) list[atomic_inc(count)] = LANE;
+    if (yes) {
+        *place = atomic_inc(count);
+        list[*place] = LANE;
+    }
     barrier(CLK_LOCAL_MEM_FENCE);  // all are listed, before they are read
     return *count;
 }
@@ -109,6 +117,7 @@ static ulong menu_bits(STATE_PARAMETERS, const size_t society, const uint agent)
         }
         if (!(best < UNHELD)) break;
         menu |= 1UL << chosen;
+        if (i + 1 == MENU_SIZE) break;
         const uint group = chosen / KEY_GROUP;
         const real next = least_of_group(STATE, society, agent, group, menu, &chosen);
 #pragma unroll
@@ -129,15 +138,15 @@ INLINED uint list_bits(const ulong bits, __local ushort *listed)
     return count;
 }
 
-// What the work-items of a pair share: menus as bits; resources for sale, ascending; the queue of
-// swaps to try, of each A's resource and 256 times B's; deals that were worked out, A's and B's
-// proposal of an attempt; the candidate that was queued last; attempts that were made and whether
-// the last one was a swap.
+// What is shared of a meeting: menus as bits; who meets; resources for sale, ascending; the queue
+// of swaps to try, of each A's resource and 256 times B's; the candidate that was queued last; how
+// many are queued, attempts that were made, whether the last one was a swap, and its units.
 typedef struct {
     ulong on_menu[2];
-    deal_t ahead[MEETING_LANES];
+    uint society, a, b;
     ushort sold_by_a[MOST_SOLD], sold_by_b[MOST_SOLD], queue[ATTEMPTS];
-    uint picked, attempt, changed;
+    uint picked, queued, attempt, changed;
+    deal_t deal;
 } meeting_t;
 
 // Score all candidates for the agent of a work-item, A's (0) or B's (1).
@@ -179,17 +188,27 @@ INLINED uint best_scored(const real *scores, const uint candidates, const candid
     return best;
 }
 
-// Go through the bargains that were worked out, up to the first that changes holdings or is not
-// decided: then 1 if A proposes, 2 if B does, is returned. By one work-item.
-INLINED uint go_on(MEETING_PARAMETERS, __local meeting_t *now, const uint first, const uint end)
+// What one side proposes for a swap that is queued.
+INLINED deal_t proposed(STATE_PARAMETERS, TABLE_PARAMETERS, const __local meeting_t *now,
+                        const uint attempt, const uint proposer)
+{
+    const size_t society = now->society;
+    const uint a = now->a, b = now->b, both = now->queue[attempt];
+    return half_bargain(MEETING, both % 256, both / 256, proposer);
+}
+
+// Go through the bargains that were worked out `ahead`, A's and B's proposal for each attempt from
+// `first` to before `end`, up to the first that both agree to or that is not decided: then 1 if A
+// proposes, 2 if B does, is returned. By one work-item.
+INLINED uint go_on(__local meeting_t *now, const __local deal_t *ahead, const uint first,
+                   const uint end)
 {
     while (now->attempt < end && !now->changed) {
-        const uint i = 2 * (now->attempt - first), both = now->queue[now->attempt];
-        const uint proposer = now->ahead[i].given == 0;
-        const deal_t deal = now->ahead[i + proposer];
-        if (deal.given == UNDECIDED) return 1 + proposer;
-        if (deal.given > 0) settle(MEETING, both % 256, both / 256, deal);
-        now->changed = deal.given > 0;
+        const uint i = 2 * (now->attempt - first);
+        const uint proposer = ahead[i].given == 0;
+        now->deal = ahead[i + proposer];
+        if (now->deal.given == UNDECIDED) return 1 + proposer;
+        now->changed = now->deal.given > 0;
         ++now->attempt;
     }
     return 0;
@@ -198,11 +217,12 @@ INLINED uint go_on(MEETING_PARAMETERS, __local meeting_t *now, const uint first,
 #if LADDERS_TOGETHER
 // Let all work-items walk the ladder of one of the bargains that are not decided, and continue
 // its meeting. Returns how many there were.
-COLLECTIVE uint walk_one(MEETING_PARAMETERS, __local meeting_t *now, const uint first,
-                         const uint end, __local uint *list, uint *undecided)
+COLLECTIVE uint walk_one(MEETING_PARAMETERS, __local meeting_t *now, __local deal_t *ahead,
+                         const uint first, const uint end, __local uint *list, uint *undecided)
 {
     __local ladder_t *ladder = local_malloc(sizeof(ladder_t));
-    const uint count = list_of_those(list, *undecided > 0);
+    uint place;
+    const uint count = list_of_those(list, *undecided > 0, &place);
     if (count == 0) return 0;
     const bool own = LANE == list[0];
     bargain_t terms = {{0, 0, 0, 0, 0.0, 0.0}, {0, 0, 0, 0, 0.0, 0.0}, 1.0, 0, 0};
@@ -217,8 +237,8 @@ COLLECTIVE uint walk_one(MEETING_PARAMETERS, __local meeting_t *now, const uint 
     if (own) {
         const bool both_gain = agreed(TABLES, terms, P(min_surplus), taken, given);
         const deal_t deal = {both_gain ? (int)taken : 0, both_gain ? (int)given : 0};
-        now->ahead[2 * (now->attempt - first) + *undecided - 1] = deal;
-        *undecided = go_on(MEETING, now, first, end);
+        ahead[2 * (now->attempt - first) + *undecided - 1] = deal;
+        *undecided = go_on(now, ahead, first, end);
     }
     return count;
 }
@@ -231,13 +251,20 @@ COLLECTIVE void meet_in_step(MEETING_PARAMETERS, const uint market_round, const 
 {
     __local uint *list = local_malloc((MEETINGS_IN_STEP + 1) * sizeof(uint));
     __local meeting_t *meetings = local_malloc(MEETINGS_IN_STEP * sizeof(meeting_t));
+    __local deal_t *deals = local_malloc(2 * TRIED_AT_ONCE * sizeof(deal_t));
     __local meeting_t *now = meetings + LANE / MEETING_LANES;
     const uint lane = meets ? LANE % MEETING_LANES : NONE;
     __global menu_t *menu = menus + (society * AGENTS + (lane == 0 ? a : b));
     ulong sold_a = 0, sold_b = 0;
-    uint queued = 0, attempt = 0, meeting, tried;
+    uint queued = 0, attempt = 0, meeting, tried, own = 0;
     bool going = meets, stale = false;
     real scores[CANDIDATES];
+    if (lane == 0) {
+        now->society = (uint)society;
+        now->a = a;
+        now->b = b;
+        now->changed = 0;
+    }
     if (lane < 2) {
         now->on_menu[lane] = market_round == 0 ? 0 : menu->offered;
         stale = now->on_menu[lane] == 0;
@@ -278,31 +305,45 @@ COLLECTIVE void meet_in_step(MEETING_PARAMETERS, const uint market_round, const 
             queued += more;
             barrier(CLK_LOCAL_MEM_FENCE);  // both know it, before there is another
         } while (++i < ATTEMPTS);
-        // Try the queued swaps in turn; `attempt` counts them. The work-items look ahead, a
-        // proposal each. After a success the ranking is made again, unless the queue holds as many
-        // swaps as may be tried.
+        // Try the queued swaps in turn; `attempt` counts them. After a success the ranking is made
+        // again, unless the queue holds as many swaps as may be tried.
         bool trying = going && attempt < queued;
         going = false;
+        if (trying && lane == 0) {
+            now->queued = queued;
+            now->attempt = attempt;
+        }
+        tried = list_of_those(list, lane == 0 && trying, &own);
         do {
-            const uint own = attempt + lane / 2, end = min(queued, attempt + MEETING_LANES / 2);
-            if (trying && own < end) {
-                const uint both = now->queue[own];
-                now->ahead[lane] = half_bargain(MEETING, both % 256, both / 256, lane % 2);
-            }
-            if (trying && lane == 0) {
-                now->attempt = attempt;
-                now->changed = 0;
+            uint doubled = 0;  // all that try look so many swaps ahead, a power of two
+            while (tried > 0 && tried << (doubled + 1) <= TRIED_AT_ONCE) ++doubled;
+            const uint which = LANE / 2 >> doubled, later = LANE / 2 & ((1u << doubled) - 1);
+            if (which < tried) {
+                const __local meeting_t *of = meetings + list[which] / MEETING_LANES;
+                const uint tries = of->attempt + later;
+                if (tries < of->queued) deals[LANE] = proposed(STATE, TABLES, of, tries, LANE % 2);
             }
             // all bargains, before one is done
             barrier(CLK_LOCAL_MEM_FENCE | CLK_GLOBAL_MEM_FENCE);
-            uint undecided = lane == 0 && trying ? go_on(MEETING, now, attempt, end) : 0;
+            __local deal_t *ahead = deals + (2 * own << doubled);
+            const uint end = min(queued, attempt + (1u << doubled));
+            uint undecided = 0;
+            if (lane == 0 && trying) {
+                now->changed = 0;
+                undecided = go_on(now, ahead, attempt, end);
+            }
 #if LADDERS_TOGETHER
             uint walks;
             do {
-                walks = walk_one(MEETING, now, attempt, end, list, &undecided);
+                walks = walk_one(MEETING, now, ahead, attempt, end, list, &undecided);
             } while (walks > 0);
 #endif
-            // new holdings, for new bargains or menus, and how far each meeting is
+            barrier(CLK_LOCAL_MEM_FENCE);  // how far each meeting is, before A and B swap
+            if (trying && lane < 2 && now->changed) {
+                const uint both = now->queue[now->attempt - 1];
+                settle_side(MEETING, both % 256, both / 256, now->deal, lane);
+            }
+            // new holdings, for new bargains or menus
             barrier(CLK_LOCAL_MEM_FENCE | CLK_GLOBAL_MEM_FENCE);
             if (trying) {
                 attempt = now->attempt;
@@ -310,9 +351,9 @@ COLLECTIVE void meet_in_step(MEETING_PARAMETERS, const uint market_round, const 
                 going = now->changed && queued < ATTEMPTS;
                 trying = attempt < queued && !going;
             }
-            tried = list_of_those(list, lane == 0 && trying);
+            tried = list_of_those(list, lane == 0 && trying, &own);
         } while (tried > 0);
-        meeting = list_of_those(list, lane == 0 && going);
+        meeting = list_of_those(list, lane == 0 && going, &own);
     } while (meeting > 0);
     // Menus last until a swap: the next meeting takes those that this one leaves.
     if (lane < 2 && stale) menu->offered = 0;

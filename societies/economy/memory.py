@@ -34,7 +34,7 @@ RANKED_BY_COUNTING = 64
 MEETINGS_IN_STEP, MEETING_LANES = 16, 2
 """Pairs per workgroup of trading on a GPU if there are many, and work-items for each of them."""
 
-PAIRS_BEFORE_STEP = 9 * 1024
+PAIRS_BEFORE_STEP = 7680
 """From this number of pairs on, a GPU holds several meetings in a workgroup, and from twice as many
 where agents have more than tools, since their ladders of offers are long; see LOG.md."""
 

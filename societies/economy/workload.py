@@ -30,8 +30,9 @@ MODEL_VERSION = "1"
 AGENTS_PER_COMPUTE_UNIT = 16
 """Above this number of agents per compute unit a GPU cannot keep all workgroups resident."""
 
-REGISTERS = 64
-"""Registers of a work-item with which 32 workgroups of a warp fit a multiprocessor of NVIDIA."""
+REGISTERS, REGISTERS_WITH_DEVICES = 96, 64
+"""Registers of a work-item with which 21 warps fit a multiprocessor of NVIDIA, or 32, which is
+quicker where agents have devices; see LOG.md."""
 
 
 class Economy(Workload[EconomyConfig, "Parameters"]):
@@ -146,7 +147,8 @@ class Economy(Workload[EconomyConfig, "Parameters"]):
 
     def registers(self, p: Parameters, copies: int, device: Any) -> int:
         """Return a number with which a GPU can hold as many agents as it has places for groups."""
-        return REGISTERS if self._crowded(p, copies, device) else 0
+        most = REGISTERS if p.devices is None else REGISTERS_WITH_DEVICES
+        return most if self._crowded(p, copies, device) else 0
 
     def _crowded(self, p: Parameters, copies: int, device: Any) -> bool:
         many: bool = copies * p.agents > AGENTS_PER_COMPUTE_UNIT * device.compute_units

@@ -365,6 +365,8 @@ def test_where_agents_are_many_a_gpu_has_forms_for_many(societies):
     many = societies == 40
     assert WORKLOAD.registers(p, societies, gpu) == (64 if many else 0)
     assert WORKLOAD.registers(p, societies, cpu) == 0
+    without = parameters(config_from_dict({"workload": "economy", **settings, "devices": "none"}))
+    assert WORKLOAD.registers(without, societies, gpu) == (96 if many else 0)
     extraction = phases(p, societies)["extraction"]
     (found,) = extraction.on(False, 2).launches
     assert found.kernel == ("extraction_in_step" if many else "extraction_by_front")

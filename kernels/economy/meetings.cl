@@ -24,7 +24,7 @@
 // Most resources that one of a pair may sell, see candidates() in societies/economy/memory.py.
 #define MOST_SOLD (RESOURCES < MENU_SIZE + ATTEMPTS ? RESOURCES : MENU_SIZE + ATTEMPTS)
 
-// Half of a workgroup: so many swaps can be tried at once, a work-item for each side.
+// Swaps that can be tried at once: a work-item works out the proposal of one side.
 #define TRIED_AT_ONCE (MEETINGS_IN_STEP * MEETING_LANES / 2)
 
 // The work-items that say yes, in any order, in `list`. Returns how many, to all, and to each its
@@ -315,7 +315,7 @@ COLLECTIVE void meet_in_step(MEETING_PARAMETERS, const uint market_round, const 
         }
         tried = list_of_those(list, lane == 0 && trying, &own);
         do {
-            uint doubled = 0;  // all that try look so many swaps ahead, a power of two
+            uint doubled = 0;  // a meeting that tries has 1 << doubled swaps worked out at once
             while (tried > 0 && tried << (doubled + 1) <= TRIED_AT_ONCE) ++doubled;
             const uint which = LANE / 2 >> doubled, later = LANE / 2 & ((1u << doubled) - 1);
             if (which < tried) {

@@ -488,8 +488,8 @@ INLINED void settle_side(MEETING_PARAMETERS, const uint give, const uint take, c
 #if NETWORK
     link_swap(STATE, society, own, side == 0 ? b : a, given);
 #endif
-    // All is read before anything is written, so that a GPU waits twice. A resource may be both
-    // given and got.
+    // Holdings and counts are read before any of them is written: else a GPU would wait for one
+    // read after the other. A resource may be both given and got.
     const int change = gives == gets ? got - given : got;
     const int more = held(own, gets) + change;
     const int less = gives == gets ? more : held(own, gives) - given;

@@ -4,12 +4,12 @@
 // Where there are many pairs, the work-items of one pair mostly wait for each other (trading.cl).
 // Here MEETING_LANES work-items go through the whole meeting of a pair, in step with the others of
 // the workgroup: all rank, all try their next swap. The first two have a side of it each: A's and
-// B's menu and scores. Proposals are worked out by all work-items: one each of A and B for the next
-// swap of each meeting that tries any, and of swaps after it where there are fewer meetings. Long
-// ladders of offers, which would hold up all for the sake of one, are walked one after the other by
-// all work-items. Scores are in private memory. Local memory of each pair: some 48 bytes, 8 a
-// work-item, 2 an attempt, and 4 for each resource that one of the two may sell; it is little,
-// since it is taken from the cache that holds private memory and the agents' rows.
+// B's menu and scores. All share out the proposals: A's and B's for the next swap of each meeting
+// and, if few meetings try one, for later swaps of theirs. Long ladders of offers, which would hold
+// up all for the sake of one, are walked one after the other by all work-items. Scores are in
+// private memory. Local memory of each pair: some 56 bytes, 8 a work-item, 2 an attempt, and 4 for
+// each resource that one of the two may sell; it is little, since it is taken from the cache that
+// holds private memory and the agents' rows.
 #ifndef ECONOMY_MEETINGS_CL
 #define ECONOMY_MEETINGS_CL
 
@@ -24,11 +24,11 @@
 // Most resources that one of a pair may sell, see candidates() in societies/economy/memory.py.
 #define MOST_SOLD (RESOURCES < MENU_SIZE + ATTEMPTS ? RESOURCES : MENU_SIZE + ATTEMPTS)
 
-// Swaps that can be tried at once: a work-item works out the proposal of one side.
-#define TRIED_AT_ONCE (MEETINGS_IN_STEP * MEETING_LANES / 2)
+// Swaps that can be worked out at once, by two work-items each.
+#define SWAPS_AT_ONCE (MEETINGS_IN_STEP * MEETING_LANES / 2)
 
-// The work-items that say yes, in any order, in `list`. Returns how many, to all, and to each its
-// place among them.
+// The work-items that say yes, in any order, in `list`. Returns how many, to all, and to those that
+// say yes their place in it.
 COLLECTIVE uint list_of_those(__local uint *list, const bool yes, uint *place)
 {
     __local uint *count = list + MEETINGS_IN_STEP;
@@ -251,19 +251,18 @@ COLLECTIVE void meet_in_step(MEETING_PARAMETERS, const uint market_round, const 
 {
     __local uint *list = local_malloc((MEETINGS_IN_STEP + 1) * sizeof(uint));
     __local meeting_t *meetings = local_malloc(MEETINGS_IN_STEP * sizeof(meeting_t));
-    __local deal_t *deals = local_malloc(2 * TRIED_AT_ONCE * sizeof(deal_t));
+    __local deal_t *proposals = local_malloc(2 * SWAPS_AT_ONCE * sizeof(deal_t));
     __local meeting_t *now = meetings + LANE / MEETING_LANES;
     const uint lane = meets ? LANE % MEETING_LANES : NONE;
     __global menu_t *menu = menus + (society * AGENTS + (lane == 0 ? a : b));
     ulong sold_a = 0, sold_b = 0;
-    uint queued = 0, attempt = 0, meeting, tried, own = 0;
+    uint queued = 0, attempt = 0, meeting, tries, place = 0;
     bool going = meets, stale = false;
     real scores[CANDIDATES];
     if (lane == 0) {
         now->society = (uint)society;
         now->a = a;
         now->b = b;
-        now->changed = 0;
     }
     if (lane < 2) {
         now->on_menu[lane] = market_round == 0 ? 0 : menu->offered;
@@ -313,19 +312,20 @@ COLLECTIVE void meet_in_step(MEETING_PARAMETERS, const uint market_round, const 
             now->queued = queued;
             now->attempt = attempt;
         }
-        tried = list_of_those(list, lane == 0 && trying, &own);
+        tries = list_of_those(list, lane == 0 && trying, &place);
         do {
-            uint doubled = 0;  // a meeting that tries has 1 << doubled swaps worked out at once
-            while (tried > 0 && tried << (doubled + 1) <= TRIED_AT_ONCE) ++doubled;
+            uint doubled = 0;  // of each meeting that tries, 1 << doubled swaps are worked out
+            while (tries > 0 && tries << (doubled + 1) <= SWAPS_AT_ONCE) ++doubled;
             const uint which = LANE / 2 >> doubled, later = LANE / 2 & ((1u << doubled) - 1);
-            if (which < tried) {
+            if (which < tries) {
                 const __local meeting_t *of = meetings + list[which] / MEETING_LANES;
-                const uint tries = of->attempt + later;
-                if (tries < of->queued) deals[LANE] = proposed(STATE, TABLES, of, tries, LANE % 2);
+                const uint swap = of->attempt + later;
+                if (swap < of->queued)
+                    proposals[LANE] = proposed(STATE, TABLES, of, swap, LANE % 2);
             }
             // all bargains, before one is done
             barrier(CLK_LOCAL_MEM_FENCE | CLK_GLOBAL_MEM_FENCE);
-            __local deal_t *ahead = deals + (2 * own << doubled);
+            __local deal_t *ahead = proposals + (2 * place << doubled);
             const uint end = min(queued, attempt + (1u << doubled));
             uint undecided = 0;
             if (lane == 0 && trying) {
@@ -351,9 +351,9 @@ COLLECTIVE void meet_in_step(MEETING_PARAMETERS, const uint market_round, const 
                 going = now->changed && queued < ATTEMPTS;
                 trying = attempt < queued && !going;
             }
-            tried = list_of_those(list, lane == 0 && trying, &own);
-        } while (tried > 0);
-        meeting = list_of_those(list, lane == 0 && going, &own);
+            tries = list_of_those(list, lane == 0 && trying, &place);
+        } while (tries > 0);
+        meeting = list_of_those(list, lane == 0 && going, &place);
     } while (meeting > 0);
     // Menus last until a swap: the next meeting takes those that this one leaves.
     if (lane < 2 && stale) menu->offered = 0;

@@ -31,8 +31,8 @@ AGENTS_PER_COMPUTE_UNIT = 16
 """Above this number of agents per compute unit a GPU cannot keep all workgroups resident."""
 
 REGISTERS, REGISTERS_WITH_DEVICES = 96, 64
-"""Registers of a work-item with which 21 warps fit a multiprocessor of NVIDIA, or 32, which is
-quicker where agents have devices; see LOG.md."""
+"""Most registers of a work-item if a GPU has many agents: with 64 NVIDIA's multiprocessors hold 32
+warps, with 96 some 20, which is quicker where agents have no devices; see LOG.md."""
 
 
 class Economy(Workload[EconomyConfig, "Parameters"]):
@@ -146,7 +146,7 @@ class Economy(Workload[EconomyConfig, "Parameters"]):
         return workgroup_size(device, items)
 
     def registers(self, p: Parameters, copies: int, device: Any) -> int:
-        """Return a number with which a GPU can hold as many agents as it has places for groups."""
+        """Return a limit if a GPU has many agents, so that it can hold more of them at once."""
         most = REGISTERS if p.devices is None else REGISTERS_WITH_DEVICES
         return most if self._crowded(p, copies, device) else 0
 

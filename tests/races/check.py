@@ -289,7 +289,11 @@ SOCIETIES: dict[str, tuple[dict[str, Any], int, tuple[int, ...]]] = {
         (8,),
     ),
     "rows in global memory": ({"agents": 2, "resources": 515, "trade": False}, 1, (31,)),
-    "many agents": ({"agents": 6, "resources": 5, "trading": SMALL_MENU}, 3, (8, 2)),
+    "many agents": (
+        {"agents": 6, "resources": 5, "trading": SMALL_MENU, "record": MEASURED},
+        3,
+        (8, 2),
+    ),
     "many agents, all devices": (ALL_DEVICES | {"agents": 4, "seed": 10}, 5, (5,)),
     "all devices": (ALL_DEVICES, 6, (5,)),
     "all devices, measured": (ALL_DEVICES | {"agents": 2, "record": MEASURED}, 2, (3,)),

@@ -5,12 +5,13 @@
 // games. The workgroups of a launch are shared out evenly: of n of them every game has n / copies,
 // its parts. A part takes PART positions, a work-item every n-th of them. No local memory, no
 // barriers.
-// Macros: PART, KINDS: 1, the nodes alone, or 7, with `detail`.
+// Macros: CPU_PART and GPU_PART; KINDS: 1, the nodes alone, or 7, with `detail`.
 #ifndef GAMES_CHESS_PERFT_CL
 #define GAMES_CHESS_PERFT_CL
 
 #include "games/chess/zones.cl"
 
+#define PART (DEVICE_IS_CPU ? CPU_PART : GPU_PART)
 #define DETAILS 6u  // kinds besides the nodes
 #define GAME (get_group_id(0) / (get_num_groups(0) / copies))
 #define PART_OF_GAME ((uint)(get_group_id(0) % (get_num_groups(0) / copies)))

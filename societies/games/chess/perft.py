@@ -38,8 +38,9 @@ FOLDER = "games/chess"
 BLOCK = 2048
 """Positions per block of running sums: WIDE_BLOCK of kernels/primitives/wide.cl."""
 
-PART = 64
-"""Positions per workgroup."""
+PART, CPU_PART = 64, 2
+"""Positions per workgroup; on a CPU few, since a driver hands its cores hundreds of workgroups at a
+time, and the last batches of a level have few positions."""
 
 LISTED = 2048
 """Moves that a workgroup on a GPU lists at a time: more than MOST_MOVES, as many as local memory
@@ -156,18 +157,30 @@ class ChessPerft(Workload[ChessPerftConfig, PerftParameters]):
         def parts(of: int) -> Callable[[Mapping[str, int]], int]:
             return lambda step: copies * -(-step["most"] // of)
 
+        def slices(of: int) -> Slices:
+            return Slices("first_group", lambda step: of * MOVES_MADE ** step["plies"])
+
+        def shared(name: str, kernel: str = "", *, sliced: bool = False, **own: Any) -> Any:
+            """Return the launches, for CPUs and others, whose workgroups are parts of positions."""
+            return [
+                Launch(
+                    file[name], parts(of), kernel, of, on_cpu=on_cpu,
+                    slices=slices(of) if sliced else None, **own, **more,
+                )
+                for on_cpu, of in ((True, CPU_PART), (False, PART))
+            ]  # fmt: skip
+
         summing: dict[str, Any] = {"scratch": sums, "alone_on_cpu": True, **more}
-        slices = Slices("first_group", lambda step: PART * MOVES_MADE ** step["plies"])
         return {
             "begin": phase(file["begin"], global_size=copies, **more),
             "expand": Phase((
-                Launch(file["expand"], parts(PART), "count_moves_of_all", items=PART, **more),
+                *shared("expand", "count_moves_of_all"),
                 Launch(file["expand"], parts(BLOCK), "sum_blocks", **summing),
                 Launch(file["expand"], copies, "sum_all", **summing),
-                Launch(file["expand"], parts(PART), scratch=sums, items=PART, **more),
+                *shared("expand", scratch=sums),
             )),
-            "count": phase(file["count"], parts(PART), items=PART, slices=slices, **more),
-            "reduce": phase(file["reduce"], parts(PART), items=PART, **more),
+            "count": Phase(tuple(shared("count", sliced=True))),
+            "reduce": Phase(tuple(shared("reduce"))),
             "answer": phase(file["answer"], global_size=copies, **more),
         }  # fmt: skip
 
@@ -203,7 +216,8 @@ class ChessPerft(Workload[ChessPerftConfig, PerftParameters]):
     def source(self, p: PerftParameters) -> Source:
         """Return macros and positions; another position does not rebuild the kernels."""
         macros = {
-            "PART": PART,
+            "GPU_PART": PART,
+            "CPU_PART": CPU_PART,
             "KINDS": p.kinds,
             "MOST_MOVES": f"{MOST_MOVES}u",
             "LISTED": f"{LISTED}u",

@@ -59,6 +59,16 @@ def test_replies_that_are_not_counted_one_by_one_are_as_many(device):
     assert counted(device, 3, OnGpu(), positions=fens)["nodes"].tolist() == made
 
 
+def test_few_positions_are_shared_among_the_cores_of_a_cpu():
+    """Of 20 positions every core of a small machine gets some; on a GPU a workgroup has them."""
+    p = WORKLOAD.parameters(config_from_dict({"workload": "chess_perft", "depth": 3}))
+    for phase in ("expand", "count", "reduce"):
+        one = WORKLOAD.phases(p, 1)[phase]
+        for on_cpu, expected in ((True, 10), (False, 1)):
+            launch = one.on(on_cpu).launches[-1]
+            assert launch.groups({"most": 20, "plies": 2}) == expected
+
+
 @pytest.mark.thorough
 @pytest.mark.parametrize(
     "one", [one for one in PERFT if len(one["perft"]) > 5], ids=lambda o: o["name"]

@@ -38,9 +38,9 @@ FOLDER = "games/chess"
 BLOCK = 2048
 """Positions per block of running sums: WIDE_BLOCK of kernels/primitives/wide.cl."""
 
-PART, CPU_PART = 64, 2
-"""Positions per workgroup; on a CPU few, since a driver hands its cores hundreds of workgroups at a
-time, and the last batches of a level have few positions."""
+PART, CPU_PART = 64, 1
+"""Positions per workgroup; on a CPU one, since a driver hands a core many workgroups at a time, and
+the last batches of a level have few positions."""
 
 LISTED = 2048
 """Moves that a workgroup on a GPU lists at a time: more than MOST_MOVES, as many as local memory

@@ -106,7 +106,7 @@ def test_what_is_wrong_is_named(name):
 
 @pytest.fixture(scope="module")
 def program(device):
-    macros = {"CPU_PART": 2, "GPU_PART": 64, "KINDS": len(KINDS)}
+    macros = {"CPU_PART": 1, "GPU_PART": 64, "KINDS": len(KINDS)}
     return Program(device, "games/chess/perft.cl", macros)
 
 

@@ -60,11 +60,11 @@ def test_replies_that_are_not_counted_one_by_one_are_as_many(device):
 
 
 def test_few_positions_are_shared_among_the_cores_of_a_cpu():
-    """Of 20 positions every core of a small machine gets some; on a GPU a workgroup has them."""
+    """Each of 20 positions has a workgroup of its own; on a GPU one has them all."""
     p = WORKLOAD.parameters(config_from_dict({"workload": "chess_perft", "depth": 3}))
     for phase in ("expand", "count", "reduce"):
         one = WORKLOAD.phases(p, 1)[phase]
-        for on_cpu, expected in ((True, 10), (False, 1)):
+        for on_cpu, expected in ((True, 20), (False, 1)):
             launch = one.on(on_cpu).launches[-1]
             assert launch.groups({"most": 20, "plies": 2}) == expected
 

@@ -38,7 +38,7 @@ FOLDER = "games/chess"
 BLOCK = 2048
 """Positions per block of running sums: WIDE_BLOCK of kernels/primitives/wide.cl."""
 
-PART, CPU_PART = 64, 1
+GPU_PART, CPU_PART = 64, 1
 """Positions per workgroup; on a CPU one, since a driver hands a core many workgroups at a time, and
 the last batches of a level have few positions."""
 
@@ -99,7 +99,7 @@ class ChessPerft(Workload[ChessPerftConfig, PerftParameters]):
     ticks_key = "depth"
     counted_by, timed = "nodes", True
     step_arguments = ("level", "parents", "children", "skip", "most", "plies")
-    numpy, twins, items = True, "reference_py.games.chess", PART
+    numpy, twins, items = True, "reference_py.games.chess", GPU_PART
     part_is_phase = True
     report_class = "societies.games.chess.perft_report:PerftReport"
 
@@ -160,15 +160,17 @@ class ChessPerft(Workload[ChessPerftConfig, PerftParameters]):
         def slices(of: int) -> Slices:
             return Slices("first_group", lambda step: of * MOVES_MADE ** step["plies"])
 
-        def shared(name: str, kernel: str = "", *, sliced: bool = False, **own: Any) -> Any:
+        def shared(
+            name: str, kernel: str = "", *, sliced: bool = False, **own: Any
+        ) -> tuple[Launch, ...]:
             """Return the launches, for CPUs and others, whose workgroups are parts of positions."""
-            return [
+            return tuple(
                 Launch(
                     file[name], parts(of), kernel, of, on_cpu=on_cpu,
                     slices=slices(of) if sliced else None, **own, **more,
                 )
-                for on_cpu, of in ((True, CPU_PART), (False, PART))
-            ]  # fmt: skip
+                for on_cpu, of in ((True, CPU_PART), (False, GPU_PART))
+            )  # fmt: skip
 
         summing: dict[str, Any] = {"scratch": sums, "alone_on_cpu": True, **more}
         return {
@@ -179,8 +181,8 @@ class ChessPerft(Workload[ChessPerftConfig, PerftParameters]):
                 Launch(file["expand"], copies, "sum_all", **summing),
                 *shared("expand", scratch=sums),
             )),
-            "count": Phase(tuple(shared("count", sliced=True))),
-            "reduce": Phase(tuple(shared("reduce"))),
+            "count": Phase(shared("count", sliced=True)),
+            "reduce": Phase(shared("reduce")),
             "answer": phase(file["answer"], global_size=copies, **more),
         }  # fmt: skip
 
@@ -216,7 +218,7 @@ class ChessPerft(Workload[ChessPerftConfig, PerftParameters]):
     def source(self, p: PerftParameters) -> Source:
         """Return macros and positions; another position does not rebuild the kernels."""
         macros = {
-            "GPU_PART": PART,
+            "GPU_PART": GPU_PART,
             "CPU_PART": CPU_PART,
             "KINDS": p.kinds,
             "MOST_MOVES": f"{MOST_MOVES}u",
